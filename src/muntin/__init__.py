@@ -1,0 +1,1 @@
+"""Muntin: a hybrid Linux/Windows Kubernetes on one Linux machine."""

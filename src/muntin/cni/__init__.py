@@ -1,0 +1,1 @@
+"""CNI plugins, one executable each."""

@@ -1,0 +1,1 @@
+"""The control loops: pure rules in rules/, run by loop.py."""

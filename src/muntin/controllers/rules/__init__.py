@@ -1,0 +1,1 @@
+"""One pure file per controller: snapshot in, actions out."""

@@ -1,0 +1,1 @@
+"""Cluster DNS for services and pods."""

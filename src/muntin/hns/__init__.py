@@ -1,0 +1,1 @@
+"""Emulator of the Windows Host Networking Service."""

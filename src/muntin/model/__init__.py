@@ -1,0 +1,1 @@
+"""Pure knowledge, no I/O: API objects, patches, validation, the Windows gates."""

@@ -1,0 +1,1 @@
+"""Assigns pods to nodes: filter, score, bind."""

@@ -1,0 +1,1 @@
+"""The standard wires between components: protocols, clients, server helpers, fakes."""

@@ -1,0 +1,1 @@
+"""The Container Network Interface: configuration, results, runner."""

@@ -1,0 +1,1 @@
+"""The Host Networking Service's JSON calls."""

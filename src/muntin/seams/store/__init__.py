@@ -1,0 +1,1 @@
+"""The store seam: etcd semantics over memory, SQLite or etcd."""

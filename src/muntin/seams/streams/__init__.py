@@ -1,0 +1,1 @@
+"""Exec, attach and port-forward streams over SPDY/3.1 and WebSocket."""

@@ -1,0 +1,1 @@
+"""Emulated Windows container runtime: a CRI server over runc and Wine."""
