@@ -1,0 +1,158 @@
+"""Releases as rows: Windows builds with their names and image tags, and Kubernetes versions.
+
+Sources: Microsoft's Windows Server release information; hcsshim osversion/windowsbuilds.go at
+7c9ff7f; the `windows-compat` catalogue; HNS versions per build are approximate (the numbers that
+users reported), only the gates' ranges are authoritative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muntin.kit.errors import Invalid
+from muntin.model.gates import Profile, Version
+
+
+@dataclass(frozen=True, slots=True)
+class WindowsBuild:
+    """One release. ``names`` are accepted by configuration; ``tags`` are its base images' tags."""
+
+    build: int
+    revision: int
+    product_name: str
+    release_id: str
+    names: tuple[str, ...]
+    tags: tuple[str, ...]
+    hns: Version
+    installation_type: str = "Server Core"
+
+    @property
+    def version(self) -> str:
+        """``10.0.17763``, as in the node label and in an image's ``os.version``."""
+        return f"10.0.{self.build}"
+
+    @property
+    def full_version(self) -> str:
+        """``10.0.17763.1697``, the node's kernelVersion."""
+        return f"{self.version}.{self.revision}"
+
+
+BUILDS: tuple[WindowsBuild, ...] = (
+    WindowsBuild(
+        14393, 4169, "Windows Server 2016 Datacenter", "1607",
+        ("2016", "1607", "ltsc2016"), ("1607", "ltsc2016", "sac2016"), (5, 0),
+    ),
+    WindowsBuild(
+        16299, 1087, "Windows Server Datacenter", "1709", ("1709",), ("1709",), (6, 0),
+    ),
+    WindowsBuild(
+        17134, 1304, "Windows Server Datacenter", "1803", ("1803",), ("1803",), (7, 2),
+    ),
+    WindowsBuild(
+        17763, 1697, "Windows Server 2019 Datacenter", "1809",
+        ("2019", "1809", "ltsc2019"), ("1809", "ltsc2019"), (9, 5),
+    ),
+    WindowsBuild(
+        18362, 1256, "Windows Server Datacenter", "1903", ("1903",), ("1903",), (10, 0),
+    ),
+    WindowsBuild(
+        18363, 1316, "Windows Server Datacenter", "1909", ("1909",), ("1909",), (10, 1),
+    ),
+    WindowsBuild(
+        19041, 1288, "Windows Server Datacenter", "2004", ("2004",), ("2004",), (10, 5),
+    ),
+    WindowsBuild(
+        19042, 1288, "Windows Server Datacenter", "2009", ("20H2",), ("20H2",), (11, 0),
+    ),
+    WindowsBuild(
+        20348, 2340, "Windows Server 2022 Datacenter", "21H2",
+        ("2022", "ltsc2022"), ("ltsc2022",), (13, 2),
+    ),
+    WindowsBuild(
+        25398, 830, "Windows Server 2022 Datacenter", "23H2", ("23H2",), ("23h2", "23H2"), (14, 0),
+    ),
+    WindowsBuild(
+        26100, 1742, "Windows Server 2025 Datacenter", "24H2",
+        ("2025", "ltsc2025"), ("ltsc2025",), (15, 4),
+    ),
+)  # fmt: skip
+
+DEFAULT_BUILD = 17763
+# The API's schemas are known for these minor versions; a node may be older (its profile says how).
+API_VERSIONS: tuple[Version, ...] = ((1, 20), *((1, minor) for minor in range(25, 38)))
+DEFAULT_KUBERNETES: Version = (1, 34)
+# The versions that the emulated runtimes report: the defaults of sig-windows-tools'
+# Install-Containerd.ps1 and of the last Docker EE provider for Windows Server.
+RUNTIME_VERSIONS = {"containerd": "1.7.1", "docker": "20.10.9"}
+# Images made of several Windows builds (an index): the runtime picks the node's own.
+ALL_BUILDS_REPOSITORIES = (
+    "mcr.microsoft.com/oss/kubernetes/pause",
+    "registry.k8s.io/pause",
+    "k8s.gcr.io/pause",
+)
+PAUSE_VERSION = "3.10.2"
+BASE_REPOSITORIES = (
+    "mcr.microsoft.com/windows/nanoserver",
+    "mcr.microsoft.com/windows/server",
+    "mcr.microsoft.com/windows/servercore",
+    "mcr.microsoft.com/windows",
+)
+
+
+def build_named(name: str) -> WindowsBuild:
+    """The release called ``name`` (2019, 1809, ltsc2019, 17763 or 10.0.17763).
+
+    Raises:
+        Invalid: no such release; the message lists the known names.
+    """
+    wanted = name.strip().lower().removeprefix("10.0.")
+    for row in BUILDS:
+        if wanted == str(row.build) or wanted in (known.lower() for known in row.names):
+            return row
+    known_names = ", ".join(row.names[0] for row in BUILDS)
+    raise Invalid(f"unknown Windows version {name!r}: use one of {known_names}")
+
+
+def build_of_tag(tag: str) -> WindowsBuild | None:
+    """The release whose base images carry ``tag`` (ltsc2019, 1809, 1809-amd64, 10.0.17763.3650)."""
+    plain = tag.removesuffix("-amd64")
+    for row in BUILDS:
+        exact = plain.lower() in (known.lower() for known in row.tags)
+        if exact or plain == row.version or plain.startswith(row.version + "."):
+            return row
+    return None
+
+
+def parse_kubernetes(text: str) -> Version:
+    """``1.34`` or ``v1.34.2`` as (1, 34).
+
+    Raises:
+        Invalid: not a version.
+    """
+    parts = text.strip().removeprefix("v").split(".")
+    if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
+        raise Invalid(f"{text!r} is not a Kubernetes version: write it like 1.34")
+    return int(parts[0]), int(parts[1])
+
+
+def git_version(version: Version) -> str:
+    """The ``gitVersion`` that components of ``version`` report."""
+    return f"v{version[0]}.{version[1]}.0"
+
+
+def profile_of(
+    row: WindowsBuild,
+    kubernetes: Version = DEFAULT_KUBERNETES,
+    *,
+    runtime: str = "containerd",
+    network_plugin: str = "win-bridge",
+) -> Profile:
+    """The profile of a node with that build."""
+    return Profile(
+        build=row.build,
+        revision=row.revision,
+        kubernetes=kubernetes,
+        hns=row.hns,
+        runtime=runtime,
+        network_plugin=network_plugin,
+    )

@@ -1,0 +1,194 @@
+"""The gates table against expectations typed by hand from its sources, not computed from it."""
+
+import pytest
+
+from muntin.kit.errors import Invalid
+from muntin.model.gates import Condition, Profile, Range
+from muntin.model.windows import GATES, Feature, image_runs, is_open, max_backends, oldest_image
+from muntin.model.windows_releases import BUILDS, build_named, build_of_tag, parse_kubernetes
+
+
+def node(
+    build: int = 17763, hns: tuple[int, int] = (9, 5), kubernetes: tuple[int, int] = (1, 34), **more
+) -> Profile:
+    return Profile(build=build, revision=1, kubernetes=kubernetes, hns=hns, **more)
+
+
+# feature: (HNS versions where it works, HNS versions where it does not), from hcnglobals.go.
+HNS_EDGES = {
+    Feature.HNS_VERSION_QUERY: ([(7, 0)], [(6, 0)]),
+    Feature.HCN_V2: ([(9, 2), (15, 0)], [(9, 1), (7, 2)]),
+    Feature.ACL_LISTS: ([(7, 2), (8, 0)], [(7, 1)]),
+    Feature.REMOTE_SUBNET: ([(9, 2)], [(9, 1)]),
+    Feature.HOST_ROUTE: ([(9, 2)], [(9, 1)]),
+    Feature.DSR: ([(9, 3), (9, 5), (9, 99), (10, 2), (13, 2)], [(9, 2), (10, 0), (10, 1)]),
+    Feature.SLASH32_ENDPOINTS: ([(9, 3), (9, 9), (10, 4)], [(9, 2), (10, 0), (10, 3)]),
+    Feature.ACL_PROTOCOL_252: ([(11, 0)], [(10, 9)]),
+    Feature.VXLAN_PORT: ([(10, 3)], [(10, 2), (9, 5)]),
+    Feature.SESSION_AFFINITY: ([(12, 0)], [(11, 99), (9, 5)]),
+    Feature.IPV6_DUAL_STACK: ([(11, 10), (12, 0)], [(11, 9), (10, 5)]),
+    Feature.SET_POLICY: ([(13, 0)], [(12, 9)]),
+    Feature.L4_PROXY: (
+        [(9, 5), (10, 5), (11, 11), (12, 1), (13, 1)],
+        [(9, 4), (10, 4), (11, 10), (12, 0), (13, 0)],
+    ),
+    Feature.L4_WFP_PROXY: ([(13, 2)], [(13, 1)]),
+    Feature.TIER_ACL: ([(14, 0)], [(13, 9)]),
+    Feature.NETWORK_ACL: ([(15, 0)], [(14, 9)]),
+    Feature.NESTED_IP_SET: ([(15, 0)], [(14, 9)]),
+    Feature.DISABLE_HOST_PORT: ([(15, 1)], [(15, 0)]),
+    Feature.MODIFY_LOAD_BALANCER: ([(15, 4)], [(15, 3)]),
+    Feature.ACCELNET: ([(15, 4)], [(15, 3)]),
+}
+# feature: (Kubernetes versions where it works, where it does not).
+KUBERNETES_EDGES = {
+    Feature.WINDOWS_BUILD_LABEL: ([(1, 17), (1, 34)], [(1, 16)]),
+    Feature.RUN_AS_USER_NAME: ([(1, 17)], [(1, 16)]),
+    Feature.HOST_PROCESS: ([(1, 23)], [(1, 22)]),
+    Feature.POD_OS_FIELD: ([(1, 24)], [(1, 23), (1, 20)]),
+    Feature.POD_OS_ADMISSION: ([(1, 24)], [(1, 23)]),
+    Feature.MEMORY_PRESSURE: ([(1, 31)], [(1, 30)]),
+    Feature.CPU_HARD_CAP: ([(1, 10)], [(1, 9)]),
+}
+BUILD_EDGES = {
+    Feature.MORE_THAN_64_BACKENDS: ([20348, 26100], [17763, 19042]),
+    Feature.OLDER_IMAGES: ([20348, 25398], [17763, 19042]),
+    Feature.PROJECTED_VOLUMES: ([17134, 17763], [16299, 14393]),
+}
+NOWHERE = {
+    Feature.NODE_REACHES_SERVICE_IP,
+    Feature.NODE_REACHES_OWN_NODE_PORT,
+    Feature.SESSION_AFFINITY_TIMEOUT,
+    Feature.OUTBOUND_ICMP,
+    Feature.DNS_SEVERAL_SUFFIXES,
+    Feature.DNS_PARTLY_QUALIFIED_NAMES,
+    Feature.CLUSTER_FIRST_WITH_HOST_NET,
+    Feature.RUN_AS_USER,
+    Feature.OOM_KILL,
+    Feature.EMPTY_DIR_MEMORY,
+    Feature.FILE_MODES,
+    Feature.MOUNT_PROPAGATION,
+    Feature.READ_ONLY_ROOT,
+    Feature.MANAGED_HOSTS_FILE,
+    Feature.POD_RESIZE,
+}
+
+
+@pytest.mark.parametrize("feature", HNS_EDGES)
+def test_hns_edges(feature):
+    works, fails = HNS_EDGES[feature]
+    assert [v for v in works if not is_open(feature, node(hns=v))] == []
+    assert [v for v in fails if is_open(feature, node(hns=v))] == []
+
+
+@pytest.mark.parametrize("feature", KUBERNETES_EDGES)
+def test_kubernetes_edges(feature):
+    works, fails = KUBERNETES_EDGES[feature]
+    assert [v for v in works if not is_open(feature, node(kubernetes=v))] == []
+    assert [v for v in fails if is_open(feature, node(kubernetes=v))] == []
+
+
+@pytest.mark.parametrize("feature", BUILD_EDGES)
+def test_build_edges(feature):
+    works, fails = BUILD_EDGES[feature]
+    assert [v for v in works if not is_open(feature, node(build=v))] == []
+    assert [v for v in fails if is_open(feature, node(build=v))] == []
+
+
+@pytest.mark.parametrize("feature", sorted(NOWHERE))
+@pytest.mark.parametrize("build", [row.build for row in BUILDS])
+def test_nowhere(feature, build):
+    assert not is_open(feature, node(build=build, hns=(15, 4), kubernetes=(1, 37)))
+
+
+def test_dsr_by_default_needs_both():
+    assert is_open(Feature.DSR_BY_DEFAULT, node(hns=(9, 5), kubernetes=(1, 34)))
+    assert not is_open(Feature.DSR_BY_DEFAULT, node(hns=(9, 5), kubernetes=(1, 33)))
+    assert not is_open(Feature.DSR_BY_DEFAULT, node(hns=(10, 1), kubernetes=(1, 34)))
+
+
+def test_host_process_needs_containerd():
+    assert not is_open(Feature.HOST_PROCESS, node(runtime="docker"))
+
+
+def test_every_feature_has_one_row_and_hand_typed_edges():
+    assert set(GATES) == set(Feature)
+    by_hand = {*HNS_EDGES, *KUBERNETES_EDGES, *BUILD_EDGES, *NOWHERE, Feature.DSR_BY_DEFAULT}
+    assert by_hand == set(Feature)
+    assert [f for f in Feature if not GATES[f].source or not GATES[f].summary.endswith(".")] == []
+
+
+def test_a_range_with_a_short_upper_end_takes_all_its_minors():
+    assert Range((9, 3), (9,)).holds((9, 99))
+    assert not Range((9, 3), (9,)).holds((10, 0))
+    assert Condition(hns=Range((9, 3), (9,))).text() == "HNS 9.3 to 9.x"
+
+
+def test_feature_gates_are_an_axis():
+    condition = Condition(feature_gate="WinDSR")
+    assert not condition.holds(node())
+    assert condition.holds(node(feature_gates={"WinDSR": True}))
+
+
+def test_backends():
+    assert max_backends(node(17763)) == 64
+    assert max_backends(node(20348)) == 1024
+
+
+# Microsoft's compatibility table for process isolation: (host, image, runs).
+@pytest.mark.parametrize(
+    "host, image, runs",
+    [
+        (17763, 17763, True),
+        (17763, 17134, False),
+        (17763, 20348, False),
+        (20348, 17763, False),
+        (20348, 20348, True),
+        (25398, 20348, True),
+        (26100, 20348, True),
+        (26100, 25398, True),
+        (20348, 26100, False),
+    ],
+)
+def test_image_and_host_builds(host, image, runs):
+    assert image_runs(image, node(host)) is runs
+
+
+def test_oldest_image():
+    assert oldest_image(node(17763)) == 17763
+    assert oldest_image(node(26100)) == 20348
+
+
+@pytest.mark.parametrize(
+    "name, build", [("2019", 17763), ("ltsc2022", 20348), ("10.0.17134", 17134), ("20h2", 19042)]
+)
+def test_names_of_builds(name, build):
+    assert build_named(name).build == build
+
+
+def test_an_unknown_build_is_named_with_the_known_ones():
+    with pytest.raises(Invalid, match=r"'2018'.*2016.*2019"):
+        build_named("2018")
+
+
+@pytest.mark.parametrize(
+    "tag, build",
+    [
+        ("ltsc2019", 17763),
+        ("1809", 17763),
+        ("1809-amd64", 17763),
+        ("10.0.17763.3650", 17763),
+        ("ltsc2022", 20348),
+        ("latest", None),
+        ("10.0.177630", None),
+    ],
+)
+def test_tags_of_base_images(tag, build):
+    row = build_of_tag(tag)
+    assert (row.build if row else None) == build
+
+
+def test_kubernetes_versions():
+    assert parse_kubernetes("v1.34.2") == (1, 34)
+    with pytest.raises(Invalid, match="write it like"):
+        parse_kubernetes("latest")
