@@ -1,0 +1,297 @@
+"""An HTTP/1.1 client: keep-alive per origin, whole or streamed answers, raw upgrades.
+
+Give it absolute URLs; with ``unix_socket`` every URL is reached through that socket and its host
+is only a header. An answer of any status is an answer; no answer is ``Unavailable`` or
+``TimedOut``, with the operating system's error as its cause.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from muntin.kit import errors
+from muntin.kit.http.client_connection import Connection
+
+IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
+IDLE_PER_ORIGIN = 16
+"""Idle connections kept for one origin; more are closed when their answer has been read."""
+
+Body = bytes | AsyncIterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """A whole answer; header names are lower case, repeated ones joined with a comma."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(slots=True)
+class StreamedResponse:
+    """An answer whose body is read as it comes; the peer waits while nobody reads."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: AsyncIterator[bytes]
+
+
+@dataclass(slots=True)
+class Upgraded:
+    """A switched connection: the answer's headers, and the raw bytes both ways.
+
+    What the peer sent right after its headers is the first thing ``reader`` gives;
+    ``writer.transport`` is there for one who wants to set a protocol of their own.
+    """
+
+    headers: Mapping[str, str]
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    tls: bool
+    host: str
+    port: int
+
+    @property
+    def text(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+
+class HttpClient:
+    """Connections to any number of origins, used by one event loop."""
+
+    def __init__(
+        self,
+        *,
+        tls: ssl.SSLContext | None = None,
+        server_hostname: str = "",
+        unix_socket: str = "",
+        connect_timeout_s: float = 10.0,
+        keep_alive: bool = True,
+    ) -> None:
+        self._tls = tls
+        self._server_hostname = server_hostname
+        self._unix_socket = unix_socket
+        self._connect_timeout_s = connect_timeout_s
+        self._keep_alive = keep_alive
+        self._idle: dict[_Origin, list[Connection]] = {}
+        self._busy: set[Connection] = set()
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: Body = b"",
+        timeout_s: float | None = None,
+    ) -> HttpResponse:
+        """The whole answer, within ``timeout_s`` from now.
+
+        Raises:
+            Unavailable: no connection, or it broke before the answer was whole.
+            TimedOut: ``timeout_s`` passed.
+        """
+        try:
+            async with asyncio.timeout(timeout_s):
+                async with self.stream(method, url, headers=headers, body=body) as answer:
+                    parts = [part async for part in answer.chunks]
+                return HttpResponse(answer.status, answer.headers, b"".join(parts))
+        except TimeoutError as err:
+            raise errors.TimedOut(f"{method} {url}: no answer within {timeout_s} s") from err
+
+    @contextlib.asynccontextmanager
+    async def stream(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: Body = b"",
+        timeout_s: float | None = None,
+    ) -> AsyncIterator[StreamedResponse]:
+        """An answer to read piece by piece; ``timeout_s`` holds until its headers are there."""
+        connection, origin = await self._exchange(method, url, headers, body, timeout_s)
+        try:
+            yield StreamedResponse(connection.status, connection.headers, _chunks(connection))
+        finally:
+            self._release(origin, connection)
+
+    async def upgrade(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        timeout_s: float | None = None,
+    ) -> Upgraded | HttpResponse:
+        """Ask to switch protocols; ``headers`` hold Connection and Upgrade.
+
+        Any other status than 101 is given back as an ordinary answer. The writer is the caller's
+        to close.
+        """
+        connection, origin = await self._exchange(method, url, headers, body, timeout_s)
+        if connection.status == 101:
+            self._busy.discard(connection)
+            return Upgraded(connection.headers, *connection.streams())
+        try:
+            parts = [part async for part in _chunks(connection)]
+            return HttpResponse(connection.status, connection.headers, b"".join(parts))
+        finally:
+            self._release(origin, connection)
+
+    async def close(self) -> None:
+        """Drop all connections, also those in use."""
+        connections = [*self._busy, *(c for idle in self._idle.values() for c in idle)]
+        self._idle.clear()
+        self._busy.clear()
+        for connection in connections:
+            connection.abort()
+        for connection in connections:
+            await connection.wait_closed()
+
+    async def _exchange(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None,
+        body: Body,
+        timeout_s: float | None,
+    ) -> tuple[Connection, _Origin]:
+        origin, target = _split(url)
+        head = _request_head(method, target, origin, headers or {}, body)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._send(method, origin, head, body), origin
+        except TimeoutError as err:
+            raise errors.TimedOut(f"{method} {url}: no answer within {timeout_s} s") from err
+
+    async def _send(self, method: str, origin: _Origin, head: bytes, body: Body) -> Connection:
+        """Send the request; one that met a kept connection just being closed is sent anew."""
+        while True:
+            connection, kept = await self._acquire(origin)
+            try:
+                await _send_request(connection, method, head, body)
+                return connection
+            except errors.Unavailable:
+                self._drop(connection)
+                if not (kept and method in IDEMPOTENT and isinstance(body, bytes)):
+                    raise
+            except BaseException:
+                self._drop(connection)
+                raise
+
+    async def _acquire(self, origin: _Origin) -> tuple[Connection, bool]:
+        idle = self._idle.get(origin, [])
+        while idle:
+            connection = idle.pop()
+            if connection.is_open:
+                self._busy.add(connection)
+                return connection, True
+        connection = await self._connect(origin)
+        self._busy.add(connection)
+        return connection, False
+
+    async def _connect(self, origin: _Origin) -> Connection:
+        loop = asyncio.get_running_loop()
+        connection = Connection(self._unix_socket or origin.text)
+        tls = (self._tls or ssl.create_default_context()) if origin.tls else None
+        name = (self._server_hostname or origin.host) if origin.tls else None
+        try:
+            async with asyncio.timeout(self._connect_timeout_s):
+                if self._unix_socket:
+                    await loop.create_unix_connection(
+                        lambda: connection, self._unix_socket, ssl=tls, server_hostname=name
+                    )
+                else:
+                    await loop.create_connection(
+                        lambda: connection, origin.host, origin.port, ssl=tls, server_hostname=name
+                    )
+        except TimeoutError as err:
+            raise errors.Unavailable(
+                f"{connection.peer}: no connection within {self._connect_timeout_s} s"
+            ) from err
+        except (OSError, ssl.SSLError) as err:
+            raise errors.Unavailable(f"{connection.peer}: {err}") from err
+        return connection
+
+    def _release(self, origin: _Origin, connection: Connection) -> None:
+        """Keep a connection whose answer was read to its end, close any other."""
+        idle = self._idle.setdefault(origin, [])
+        if (
+            self._keep_alive
+            and connection.reusable
+            and connection.is_open
+            and connection in self._busy
+            and len(idle) < IDLE_PER_ORIGIN
+        ):
+            self._busy.discard(connection)
+            connection.take_leftover()
+            idle.append(connection)
+        else:
+            self._drop(connection)
+
+    def _drop(self, connection: Connection) -> None:
+        self._busy.discard(connection)
+        connection.abort()
+
+
+async def _send_request(connection: Connection, method: str, head: bytes, body: Body) -> None:
+    connection.begin(method)
+    if isinstance(body, bytes):
+        connection.write(head + body if body else head)
+    else:
+        connection.write(head)
+        async for part in body:
+            if connection.answered:
+                break  # refused before it was all sent
+            if part:
+                connection.write(b"%x\r\n%b\r\n" % (len(part), part))
+                await connection.drain()
+        else:
+            connection.write(b"0\r\n\r\n")
+    await connection.head()
+
+
+async def _chunks(connection: Connection) -> AsyncIterator[bytes]:
+    while data := await connection.chunk():
+        yield data
+
+
+def _split(url: str) -> tuple[_Origin, str]:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise errors.Invalid(f"{url!r} is not an absolute http or https URL")
+    tls = parts.scheme == "https"
+    target = parts.path or "/"
+    if parts.query:
+        target = f"{target}?{parts.query}"
+    return _Origin(tls, parts.hostname, parts.port or (443 if tls else 80)), target
+
+
+def _request_head(
+    method: str, target: str, origin: _Origin, headers: Mapping[str, str], body: Body
+) -> bytes:
+    names = {name.lower() for name in headers}
+    lines = [f"{method} {target} HTTP/1.1"]
+    if "host" not in names:
+        lines.append(f"Host: {origin.text}")
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if not isinstance(body, bytes):
+        lines.append("Transfer-Encoding: chunked")
+    elif "content-length" not in names and (body or method in ("POST", "PUT", "PATCH")):
+        lines.append(f"Content-Length: {len(body)}")
+    if any("\r" in line or "\n" in line for line in lines):
+        raise errors.Invalid(f"{method} {target!r}: the target or a header holds a line break")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
