@@ -1,0 +1,398 @@
+"""One connection of the HTTP server: bytes in, requests queued, answers written in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterable, Callable, Mapping
+from dataclasses import dataclass
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Any, cast
+
+import httptools
+
+from muntin.kit.http.messages import Answer, Handler, Push, Request, Response, Upgrade
+from muntin.kit.log import fields
+
+log = logging.getLogger(__name__)
+
+PIECE = 256 * 1024  # one write of a large body: bigger ones page-fault, smaller ones cost calls
+REASONS = {status.value: status.phrase for status in HTTPStatus}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bytes a client may send before it is refused, and how long it may sit idle."""
+
+    body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
+    head: int = 64 * 1024
+    pipeline: int = 16
+    idle_s: float = 300.0
+    backlog: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    request: Request
+    keep_alive: bool
+    chunkable: bool
+
+
+class Connection(asyncio.Protocol):
+    """The asyncio protocol; also the parser callbacks of httptools (``on_*``)."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        limits: Limits,
+        opened: Callable[[Connection], None],
+        closed: Callable[[Connection], None],
+    ) -> None:
+        self._handler = handler
+        self._limits = limits
+        self._opened = opened
+        self._closed = closed
+        self._parser = httptools.HttpRequestParser(self)
+        self._requests: deque[_Queued] = deque()
+        self._ready: asyncio.Future[None] | None = None
+        self._writable: asyncio.Future[None] | None = None
+        self._finishing = False
+        self._refused: Response | None = None
+        self._gone = False
+        self._streaming = False
+        self._raw: bytearray | None = None  # bytes after an upgrade request
+        self._reading_paused = False
+        self._url = b""
+        self._headers: dict[str, str] = {}
+        self._body: list[bytes] = []
+        self._body_size = 0
+        self._head_size = 0
+        self._heads = 0
+        self._in_head = False
+
+    # -- transport ---------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # a stream's, as the server makes it
+        self.transport.set_write_buffer_limits(high=PIECE)
+        self._certificate: Mapping[str, Any] | None = transport.get_extra_info("peercert") or None
+        peer = transport.get_extra_info("peername")
+        self._remote = str(peer[0]) if isinstance(peer, tuple) and peer else ""
+        self._loop = asyncio.get_running_loop()
+        self._last_used = self._loop.time()
+        self._idle = self._loop.call_later(self._limits.idle_s, self._check_idle)
+        self.task = self._loop.create_task(self._answer_all())
+        self._opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._raw is not None:
+            self._raw += data
+            if len(self._raw) > PIECE:
+                self._pause_reading()
+            return
+        if self._finishing:
+            return
+        heads = self._heads
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._raw = bytearray(data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
+            if self._refused is None:
+                self._refuse(400, f"malformed HTTP request: {error}")
+        if self._in_head and heads == self._heads:
+            self._head_size += len(data)
+            if self._head_size > self._limits.head:
+                self._refuse(431, "request header fields are too large")
+
+    def eof_received(self) -> bool:
+        """A client that only stopped sending still gets the answers that are due."""
+        idle = self.is_idle and not self._requests
+        if idle or self._streaming or self.transport.get_extra_info("ssl_object") is not None:
+            return False
+        self.finish_soon()
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._gone = True
+        self._idle.cancel()
+        self._closed(self)
+        if self._writable is not None and not self._writable.done():
+            self._writable.set_result(None)
+        self.task.cancel()
+
+    def pause_writing(self) -> None:
+        self._writable = self._loop.create_future()
+
+    def resume_writing(self) -> None:
+        if self._writable is not None:
+            if not self._writable.done():
+                self._writable.set_result(None)
+            self._writable = None
+
+    def _pause_reading(self) -> None:
+        if not self._reading_paused:
+            self._reading_paused = True
+            self.transport.pause_reading()
+
+    def _resume_reading(self) -> None:
+        if self._reading_paused and not self._gone:
+            self._reading_paused = False
+            self.transport.resume_reading()
+
+    def _check_idle(self) -> None:
+        left = self._limits.idle_s
+        if self.is_idle:
+            left += self._last_used - self._loop.time()
+        if left <= 0:
+            self.transport.close()
+        else:
+            self._idle = self._loop.call_later(left, self._check_idle)
+
+    # -- parser ------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        self._url, self._headers, self._body = b"", {}, []
+        self._body_size = self._head_size = 0
+        self._heads += 1
+        self._in_head = True
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        seen = self._headers.get(key)
+        self._headers[key] = text if seen is None else f"{seen}, {text}"
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        length = self._headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self._limits.body:
+            self._refuse_large()
+        elif self._headers.get("expect", "").lower() == "100-continue" and not self._requests:
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def on_body(self, data: bytes) -> None:
+        self._body_size += len(data)
+        if self._body_size > self._limits.body:
+            self._refuse_large()
+        elif self._refused is None:
+            self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        if self._refused is not None:
+            return
+        path, _, query = self._url.decode("latin-1").partition("?")
+        if not path.startswith("/"):  # absolute form, as proxies send it
+            path = "/" + path.partition("://")[2].partition("/")[2]
+        request = Request(
+            method=self._parser.get_method().decode("ascii"),
+            path=path,
+            query=query.partition("#")[0],
+            headers=self._headers,
+            body=self._body[0] if len(self._body) == 1 else b"".join(self._body),
+            peer_certificate=self._certificate,
+            remote=self._remote,
+            upgrade=self._parser.should_upgrade(),
+        )
+        chunkable = self._parser.get_http_version() != "1.0"
+        keep_alive = chunkable and self._parser.should_keep_alive()
+        self._requests.append(_Queued(request, keep_alive, chunkable))
+        if len(self._requests) >= self._limits.pipeline:
+            self._pause_reading()
+        self._wake()
+
+    def _refuse_large(self) -> None:
+        self._refuse(413, f"request body is larger than {self._limits.body} bytes")
+
+    def _refuse(self, status: int, text: str) -> None:
+        """Answer what was asked before, then ``status``, then close: framing is lost from here."""
+        if self._refused is None:
+            headers = {"Content-Type": "text/plain; charset=utf-8"}
+            self._refused = Response(status, headers, text.encode() + b"\n")
+            self.finish_soon()
+
+    # -- answers -----------------------------------------------------------------------------
+
+    @property
+    def is_idle(self) -> bool:
+        """No request is being answered."""
+        return self._ready is not None
+
+    def _wake(self) -> None:
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_result(None)
+
+    def finish_soon(self) -> None:
+        """Close after the answers that are due."""
+        self._finishing = True
+        self._wake()
+
+    def abort(self) -> None:
+        """Drop the connection now."""
+        self.transport.abort()
+        self.task.cancel()
+
+    async def _answer_all(self) -> None:
+        try:
+            while not self._gone:
+                if not self._requests:
+                    if self._finishing:
+                        break
+                    self._ready = self._loop.create_future()
+                    await self._ready
+                    self._ready = None
+                    continue
+                queued = self._requests.popleft()
+                if len(self._requests) < self._limits.pipeline and self._raw is None:
+                    self._resume_reading()
+                if not await self._answer_one(queued):
+                    break
+                self._last_used = self._loop.time()
+            if self._refused is not None and not self._gone:
+                await self._refuse_now(self._refused)
+        except asyncio.CancelledError:
+            self.transport.abort()
+        except Exception:
+            log.exception("connection failed", **fields(remote=self._remote))
+            self.transport.abort()
+        finally:
+            self._closed(self)
+            if not self._gone:
+                self.transport.close()
+
+    async def _refuse_now(self, refusal: Response) -> None:
+        """Send the refusal, then let the peer read it: closing on unread input would reset it."""
+        assert isinstance(refusal.body, bytes)
+        await self._write_whole(refusal, refusal.body, keep_alive=False)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._loop.call_later(1.0, self.transport.close)
+        await asyncio.sleep(1.0)
+
+    async def _answer_one(self, queued: _Queued) -> bool:
+        """Answer one request; False when the connection is to be closed."""
+        request = queued.request
+        answer = await self._call(request)
+        if isinstance(answer, Upgrade):
+            if self._raw is not None:
+                await self._hand_over(answer)
+                return False
+            answer = Response(400, {}, b"this request did not ask for an upgrade\n")
+        keep_alive = queued.keep_alive and not self._finishing and not request.upgrade
+        if isinstance(answer.body, bytes):
+            body = b"" if request.method == "HEAD" else answer.body
+            await self._write_whole(answer, body, keep_alive)
+            return keep_alive
+        framing = "Transfer-Encoding: chunked\r\n" if queued.chunkable else ""
+        self.transport.write(self._head(answer, framing, keep_alive))
+        if request.method != "HEAD":
+            await self._write_stream(answer.body, queued.chunkable)
+        return keep_alive
+
+    async def _call(self, request: Request) -> Answer:
+        try:
+            return await self._handler(request)
+        except Exception:
+            log.exception("handler failed", **fields(method=request.method, path=request.path))
+            return Response(500, {"Content-Type": "text/plain"}, b"internal error\n")
+
+    def _head(self, answer: Response | Upgrade, framing: str, keep_alive: bool) -> bytes:
+        status = answer.status if isinstance(answer, Response) else 101
+        lines = "".join(f"{name}: {value}\r\n" for name, value in answer.headers.items())
+        close = "" if keep_alive else "Connection: close\r\n"
+        first = f"HTTP/1.1 {status} {REASONS.get(status, '')}\r\nDate: {_date()}\r\n"
+        return f"{first}{lines}{framing}{close}\r\n".encode("latin-1", "replace")
+
+    async def _write_whole(self, answer: Response, body: bytes, keep_alive: bool) -> None:
+        bodiless = answer.status in (204, 304)
+        size = len(answer.body) if isinstance(answer.body, bytes) else len(body)
+        framing = "" if bodiless else f"Content-Length: {size}\r\n"
+        head = self._head(answer, framing, keep_alive)
+        if bodiless or not body:
+            self.transport.write(head)
+        elif len(body) <= PIECE:
+            self.transport.write(head + body)
+        else:
+            self.transport.write(head)
+            for start in range(0, len(body), PIECE):
+                self.transport.write(body[start : start + PIECE])
+                await self.drain()
+        if self._writable is not None:
+            await self._writable
+
+    async def _write_stream(self, body: AsyncIterable[bytes] | Push, chunked: bool) -> None:
+        writer = _Writer(self, chunked)
+        self._streaming = True
+        if isinstance(body, AsyncIterable):
+            async for piece in body:
+                writer.write(piece)
+                await self.drain()
+        else:
+            await body(writer)
+        self._streaming = False
+        if chunked and not self._gone:
+            self.transport.write(b"0\r\n\r\n")
+
+    async def drain(self) -> None:
+        """Wait while the transport's buffer is full; always lets others run once."""
+        if self._writable is not None:
+            await self._writable
+        else:
+            await asyncio.sleep(0)
+
+    async def _hand_over(self, upgrade: Upgrade) -> None:
+        framing = f"Connection: Upgrade\r\nUpgrade: {upgrade.protocol}\r\n"
+        self.transport.write(self._head(upgrade, framing, True))
+        reader = asyncio.StreamReader(limit=PIECE, loop=self._loop)
+        protocol = asyncio.StreamReaderProtocol(reader, loop=self._loop)
+        self._idle.cancel()
+        self.transport.set_protocol(protocol)
+        protocol.connection_made(self.transport)
+        if self._raw:
+            reader.feed_data(bytes(self._raw))
+        self._resume_reading()
+        writer = asyncio.StreamWriter(self.transport, protocol, reader, self._loop)
+        await upgrade.run(reader, writer)
+        writer.close()
+
+
+class _Writer:
+    """The BodyWriter of one response."""
+
+    def __init__(self, connection: Connection, chunked: bool) -> None:
+        self._connection = connection
+        self._transport = connection.transport
+        self._chunked = chunked
+
+    def write(self, data: bytes) -> None:
+        if not data or self._transport.is_closing():
+            return
+        if self._chunked:
+            data = b"%x\r\n%b\r\n" % (len(data), data)
+        self._transport.write(data)
+
+    async def drain(self) -> None:
+        await self._connection.drain()
+
+    @property
+    def buffered(self) -> int:
+        return self._transport.get_write_buffer_size()
+
+    def abort(self) -> None:
+        self._connection.abort()
+
+
+_date_cache = (0, "")
+
+
+def _date() -> str:
+    global _date_cache
+    now = int(time.time())
+    if _date_cache[0] != now:
+        _date_cache = (now, formatdate(now, usegmt=True))
+    return _date_cache[1]

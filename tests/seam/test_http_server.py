@@ -1,0 +1,267 @@
+"""The HTTP server against raw sockets: framing, order, limits, upgrade, shutdown."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from muntin.kit.http.server import HttpServer, Limits, Request, Response, Upgrade
+
+
+def run(coroutine):
+    return asyncio.run(asyncio.wait_for(coroutine, 10))
+
+
+@asynccontextmanager
+async def serving(handler, limits=None):
+    server = HttpServer(handler, limits)
+    port = await server.listen_tcp("127.0.0.1", 0)
+    try:
+        yield server, port
+    finally:
+        await server.close(grace_s=0.5)
+
+
+async def until(condition) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError("it never came true")
+
+
+async def talk(port: int, data: bytes) -> bytes:
+    """Send ``data`` and read until the server closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(data)
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+async def echo(request: Request) -> Response:
+    if request.path == "/slow":
+        await asyncio.sleep(0.05)
+    text = f"{request.method} {request.path} {request.query} {request.body.decode()}"
+    return Response(200, {"X-Seen": request.headers.get("x-many", "")}, text.encode())
+
+
+def test_pipelined_requests_are_answered_in_order():
+    async def main():
+        async with serving(echo) as (_, port):
+            return await talk(
+                port,
+                b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
+                b"GET /quick?a=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+            )
+
+    answer = run(main())
+    assert answer.index(b"GET /slow") < answer.index(b"GET /quick a=1")
+    assert answer.count(b"HTTP/1.1 200 OK") == 2
+
+
+def test_repeated_headers_are_joined_and_chunked_bodies_are_whole():
+    async def main():
+        async with serving(echo) as (_, port):
+            return await talk(
+                port,
+                b"POST / HTTP/1.1\r\nHost: a\r\nX-Many: one\r\nX-Many: two\r\n"
+                b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
+            )
+
+    answer = run(main())
+    assert b"X-Seen: one, two" in answer
+    assert answer.endswith(b"POST /  abcde")
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"NONSENSE\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n", 413),
+        (
+            b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n" + b"x" * 101,
+            413,
+        ),
+    ],
+)
+def test_what_cannot_be_served_is_refused(data, status):
+    async def main():
+        async with serving(echo, Limits(body=100)) as (_, port):
+            return await talk(port, data)
+
+    assert run(main()).startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_endless_header_is_refused():
+    async def main():
+        async with serving(echo, Limits(head=1000)) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nX: ")
+            for _ in range(20):
+                writer.write(b"y" * 100)
+                await writer.drain()
+                await asyncio.sleep(0.005)
+            answer = await reader.read()
+            writer.close()
+            return answer
+
+    assert run(main()).startswith(b"HTTP/1.1 431 ")
+
+
+def test_streamed_body_obeys_back_pressure():
+    produced = 0
+
+    async def handler(request: Request) -> Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            nonlocal produced
+            for _ in range(1000):
+                produced += 1
+                yield b"x" * 100_000
+
+        return Response(200, {}, pieces())
+
+    async def main():
+        async with serving(handler) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            await reader.readline()
+            await asyncio.sleep(0.2)
+            early = produced
+            writer.transport.abort()
+            return early
+
+    assert 0 < run(main()) < 500
+
+
+def test_pushed_body_ends_cancelled_when_the_client_goes():
+    ended: list[str] = []
+
+    async def handler(request: Request) -> Response:
+        async def push(writer) -> None:
+            writer.write(b"hello")
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+
+        return Response(200, {}, push)
+
+    async def main():
+        async with serving(handler) as (server, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            await reader.readuntil(b"5\r\nhello\r\n")
+            writer.close()
+            await writer.wait_closed()
+            await until(lambda: not server.connections)
+
+    run(main())
+    assert ended == ["cancelled"]
+
+
+def test_upgrade_hands_over_the_bytes_already_read():
+    async def handler(request: Request) -> Upgrade:
+        async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while line := await reader.readline():
+                writer.write(line.upper())
+                await writer.drain()
+                if line == b"bye\n":
+                    return
+
+        assert request.upgrade
+        return Upgrade("shout", shout, {"X-A": "b"})
+
+    async def main():
+        async with serving(handler) as (_, port):
+            return await talk(
+                port,
+                b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n"
+                b"hello\nbye\n",
+            )
+
+    head, _, tail = run(main()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 101 Switching Protocols")
+    assert b"Upgrade: shout" in head
+    assert tail == b"HELLO\nBYE\n"
+
+
+def test_upgrade_request_may_get_an_ordinary_answer():
+    async def main():
+        async with serving(echo) as (_, port):
+            return await talk(
+                port, b"GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+            )
+
+    answer = run(main())
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert b"Connection: close" in answer
+
+
+def test_unix_socket(tmp_path):
+    async def main():
+        server = HttpServer(echo)
+        await server.listen_unix(str(tmp_path / "s"))
+        reader, writer = await asyncio.open_unix_connection(str(tmp_path / "s"))
+        writer.write(b"HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+        await server.close()
+        return answer
+
+    answer = run(main())
+    assert b"Content-Length: 8" in answer
+    assert answer.endswith(b"\r\n\r\n")
+
+
+def test_close_lets_a_running_answer_end():
+    async def main():
+        server = HttpServer(echo)
+        port = await server.listen_tcp("127.0.0.1", 0)
+        asking = asyncio.create_task(talk(port, b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"))
+        await until(lambda: server.connections > 0)
+        await asyncio.sleep(0.01)
+        await server.close()
+        return await asking
+
+    assert b"GET /slow" in run(main())
+
+
+def test_http_1_0_gets_an_unchunked_stream():
+    async def handler(request: Request) -> Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            yield b"one"
+            yield b"two"
+
+        return Response(200, {}, pieces())
+
+    async def main():
+        async with serving(handler) as (_, port):
+            return await talk(port, b"GET / HTTP/1.0\r\n\r\n")
+
+    assert run(main()).endswith(b"\r\n\r\nonetwo")
+
+
+def test_handler_error_is_a_500_and_the_connection_lives(caplog):
+    async def handler(request: Request) -> Response:
+        if request.path == "/bad":
+            raise ValueError("no")
+        return Response(200, {}, b"fine")
+
+    async def main():
+        async with serving(handler) as (_, port):
+            return await talk(
+                port,
+                b"GET /bad HTTP/1.1\r\nHost: a\r\n\r\n"
+                b"GET /good HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+            )
+
+    answer = run(main())
+    assert answer.startswith(b"HTTP/1.1 500 ")
+    assert answer.endswith(b"fine")
+    assert "handler failed" in caplog.text
