@@ -14,7 +14,7 @@ Node = Mapping[str, Any]
 
 def _expression_matches(expression: Mapping[str, Any], have: Mapping[str, str]) -> bool:
     key, operator = expression.get("key", ""), expression.get("operator")
-    values = expression.get("values") or ()
+    values = list(expression.get("values") or [])
     if operator == "In":
         return key in have and have[key] in values
     if operator == "NotIn":

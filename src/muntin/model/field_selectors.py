@@ -144,8 +144,8 @@ def object_fields(resource: Resource, obj: Mapping[str, Any]) -> dict[str, str]:
 
 def _field(resource: Resource, obj: Mapping[str, Any], field: str) -> str:
     if resource.plural == "events" and field in ("source", "reportingComponent"):
-        source = (obj.get("source") or {}).get("component", "")
-        reporting = obj.get("reportingComponent", "")
+        source = str((obj.get("source") or {}).get("component", ""))
+        reporting = str(obj.get("reportingComponent", ""))
         return source or reporting if field == "source" else reporting
     if field == "status.podIPs":
         return ",".join(item.get("ip", "") for item in _at(obj, "status.podIPs") or ())
