@@ -1,0 +1,106 @@
+"""The page of the gates equals the table, the table is asked, and no version stands elsewhere."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from muntin.model.gates_page import markdown
+from muntin.model.windows import Feature
+from muntin.model.windows_releases import BUILDS
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCES = sorted((ROOT / "src/muntin").rglob("*.py"))
+TABLES = {"windows.py", "windows_releases.py"}
+# Rows that nothing asks for yet, each with the reason.
+NOT_ASKED_YET = {
+    Feature.ACL_LISTS: "network policies are not enforced on Windows nodes yet",
+    Feature.ACL_PROTOCOL_252: "network policies are not enforced on Windows nodes yet",
+    Feature.REMOTE_SUBNET: "overlay networks are not emulated yet",
+    Feature.HOST_ROUTE: "overlay networks are not emulated yet",
+    Feature.VXLAN_PORT: "overlay networks are not emulated yet",
+    Feature.IPV6_DUAL_STACK: "IPv6 clusters are not emulated yet",
+}
+
+
+def mentions() -> set[str]:
+    """Names of Feature members that code outside the tables uses."""
+    names = set()
+    for path in SOURCES:
+        if path.name in TABLES:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node.value.id == "Feature":
+                    names.add(node.attr)
+    return names
+
+
+def version_literals(tree: ast.AST, builds: set[int]) -> list[int]:
+    """Lines with a Windows build or a Kubernetes version written out, docstrings aside."""
+    found = []
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    pattern = re.compile(rf"\b({'|'.join(map(str, builds))})\b|\bv?1\.(1[0-9]|[23][0-9])(\.\d+)?$")
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or id(node) in docstrings:
+            continue
+        is_build = type(node.value) is int and node.value in builds
+        if is_build or (isinstance(node.value, str) and pattern.search(node.value)):
+            found.append(node.lineno)
+        # A Kubernetes version as a tuple is found by its parent, below.
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            values = [item.value for item in node.elts if isinstance(item, ast.Constant)]
+            if (
+                len(values) == 2
+                and values[0] == 1
+                and type(values[1]) is int
+                and 10 <= values[1] < 60
+            ):
+                found.append(node.lineno)
+    return found
+
+
+def test_the_page_is_the_table():
+    page = ROOT / "docs/reference/windows-gates.md"
+    assert page.read_text(encoding="utf-8") == markdown(), "run `make gen`"
+
+
+def test_every_row_is_asked_for():
+    asked = mentions()
+    silent = {feature for feature in Feature if feature.name not in asked}
+    assert silent - NOT_ASKED_YET.keys() == set()
+    assert NOT_ASKED_YET.keys() - silent == set(), "asked for now: strike it off the list"
+
+
+def test_versions_stand_in_the_tables_alone():
+    builds = {row.build for row in BUILDS}
+    found = {
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in SOURCES
+        if path.name not in TABLES
+        for line in version_literals(ast.parse(path.read_text()), builds)
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["if build >= 20348: pass", "v = '1.34'", "v = (1, 34)", "v = 'v1.20.2'", "x = '10.0.17763'"],
+)
+def test_the_guard_finds_what_it_looks_for(code):
+    assert version_literals(ast.parse(code), {20348, 17763}) == [1]
+
+
+def test_the_guard_lets_docstrings_and_other_numbers_be():
+    assert (
+        version_literals(ast.parse('"""Of 1.34."""\nx = "1.1"\ny = (1, 3)\nz = 2034'), {20348})
+        == []
+    )
