@@ -1,0 +1,119 @@
+"""What a cluster is: the frozen values that everything in this folder is built from.
+
+``settings.py`` makes them from a file and flags; nothing else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network
+
+from muntin.model.gates import Profile, Version
+
+API_VERSION = "muntin.dev/v1alpha1"
+KIND = "Cluster"
+# Places of the fabric that are not nodes; a node may not take their names.
+PLACES = ("switch", "tor", "outside", "master")
+# Offsets in the node subnet: the router, the control plane, the first node.
+TOR_OFFSET, MASTER_OFFSET, FIRST_NODE_OFFSET = 1, 10, 11
+API_PORT = 6443
+POD_PREFIX_LENGTH = 24
+
+
+class Os(StrEnum):
+    """An operating system, spelt as the label kubernetes.io/os spells it."""
+
+    LINUX = "linux"
+    WINDOWS = "windows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """One taint a node registers with; ``effect`` as in the API."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeConfig:
+    """One node. ``kubernetes`` is its kubelet's and proxy's; ``profile`` is None on Linux."""
+
+    name: str
+    os: Os
+    address: IPv4Address
+    kubernetes: Version
+    profile: Profile | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Networking:
+    """Addresses of the cluster. ``api_server_port`` is the one on 127.0.0.1 of the host."""
+
+    pod_subnet: IPv4Network
+    service_subnet: IPv4Network
+    node_subnet: IPv4Network
+    outside_subnet: IPv4Network
+    dns_domain: str
+    api_server_port: int
+    egress: bool
+
+    @property
+    def tor_address(self) -> IPv4Address:
+        """The top-of-rack router, default gateway of the nodes."""
+        return self.node_subnet[TOR_OFFSET]
+
+    @property
+    def master_address(self) -> IPv4Address:
+        """Where the API server listens for nodes and pods."""
+        return self.node_subnet[MASTER_OFFSET]
+
+    @property
+    def outside_gateway(self) -> IPv4Address:
+        """The router's address towards the outside."""
+        return self.outside_subnet[1]
+
+    @property
+    def outside_address(self) -> IPv4Address:
+        """The machine that stands for the world."""
+        return self.outside_subnet[10]
+
+    @property
+    def kubernetes_service_ip(self) -> IPv4Address:
+        """ClusterIP of the ``kubernetes`` Service: the first of the range."""
+        return self.service_subnet[1]
+
+    @property
+    def dns_service_ip(self) -> IPv4Address:
+        """ClusterIP of ``kube-dns``: the tenth of the range, as kubeadm has it."""
+        return self.service_subnet[10]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterConfig:
+    """A whole cluster."""
+
+    name: str
+    kubernetes: Version
+    networking: Networking
+    nodes: tuple[NodeConfig, ...]
+
+    @property
+    def context(self) -> str:
+        """Name of the kubeconfig's context, cluster and user."""
+        return f"muntin-{self.name}"
+
+    @property
+    def api_server_url(self) -> str:
+        """The API server as the nodes reach it."""
+        return f"https://{self.networking.master_address}:{API_PORT}"
+
+    @property
+    def host_url(self) -> str:
+        """The API server as the user's own shell reaches it."""
+        return f"https://127.0.0.1:{self.networking.api_server_port}"

@@ -1,0 +1,223 @@
+"""The user's kubeconfig: our context, cluster and user go in beside the rest, and out again.
+
+Which file, and the lock beside it, are as in kind and client-go. What the file held before is kept,
+so that removal restores it byte for byte when nobody else wrote to it in between.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from muntin.kit.errors import Conflict, Invalid
+
+_LOCK_WAIT_S, _LOCK_POLL_S = 5.0, 0.05
+_LISTS = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a kubeconfig says of one cluster: where it is and who the user is, in PEM."""
+
+    name: str
+    server: str
+    ca: bytes
+    certificate: bytes
+    key: bytes
+
+
+def document(access: Access) -> Document:
+    """A kubeconfig that holds ``access`` alone. Pure."""
+    cluster = {"certificate-authority-data": _b64(access.ca), "server": access.server}
+    user = {
+        "client-certificate-data": _b64(access.certificate),
+        "client-key-data": _b64(access.key),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "preferences": {},
+        "clusters": [{"name": access.name, "cluster": cluster}],
+        "contexts": [
+            {"name": access.name, "context": {"cluster": access.name, "user": access.name}}
+        ],
+        "users": [{"name": access.name, "user": user}],
+        "current-context": access.name,
+    }
+
+
+def merged(existing: Document, ours: Document) -> Document:
+    """``existing`` with the entries of ``ours`` put in, replacing those of the same name. Pure."""
+    result = {"apiVersion": "v1", "kind": "Config", "preferences": {}, **existing}
+    for plural, _ in _LISTS:
+        names = {row["name"] for row in ours[plural]}
+        kept = [row for row in result.get(plural) or [] if row.get("name") not in names]
+        result[plural] = kept + ours[plural]
+    result["current-context"] = ours["current-context"]
+    return result
+
+
+def without(existing: Document, name: str) -> Document:
+    """``existing`` less the entries called ``name``, which is then no current context. Pure."""
+    result = dict(existing)
+    for plural, _ in _LISTS:
+        if plural in result:
+            rows = result[plural] or []
+            result[plural] = [row for row in rows if row.get("name") != name]
+    if result.get("current-context") == name:
+        result["current-context"] = ""
+    return result
+
+
+def is_empty(content: Document) -> bool:
+    """Whether no cluster, context and user is left. Pure."""
+    return not any(content.get(plural) for plural, _ in _LISTS)
+
+
+def dump(content: Document) -> bytes:
+    """The bytes of a kubeconfig file."""
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=False).encode()
+
+
+def target(explicit: Path | None, environment: Mapping[str, str]) -> Path:
+    """The file to write: ``explicit``, else the first of $KUBECONFIG that exists (or its last),
+    else ``~/.kube/config``."""
+    if explicit is not None:
+        return explicit
+    listed = [Path(part) for part in environment.get("KUBECONFIG", "").split(":") if part]
+    if listed:
+        return next((path for path in listed if path.exists()), listed[-1])
+    return Path(environment.get("HOME") or "~").expanduser() / ".kube" / "config"
+
+
+def install(access: Access, path: Path, undo: Path) -> None:
+    """Merge ``access`` into ``path``; ``undo`` is a file of ours that remembers what was there.
+
+    Raises:
+        Conflict: somebody holds the file's lock.
+        Invalid: the file is not a kubeconfig.
+    """
+    if undo.exists() and json.loads(undo.read_text())["path"] != str(path.absolute()):
+        uninstall(undo)
+    made_directory = not path.parent.exists()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o750)
+    with _locked(path):
+        before = path.read_bytes() if path.exists() else None
+        existing = _parse(before, path)
+        written = dump(merged(existing, document(access)))
+        record = {
+            "path": str(path.absolute()),
+            "name": access.name,
+            "before": None if before is None else _b64(before),
+            "written": _b64(written),
+            "current": existing.get("current-context", ""),
+            "madeDirectory": made_directory,
+        }
+        if undo.exists():
+            record = {**json.loads(undo.read_text()), "written": _b64(written)}
+        undo.touch(mode=0o600)
+        undo.write_text(json.dumps(record))
+        _replace(path, written)
+
+
+def uninstall(undo: Path) -> None:
+    """Take out what ``install`` put in, as ``undo`` remembers it; nothing if there is no record.
+
+    Raises:
+        Conflict: somebody holds the file's lock.
+        Invalid: the file is no kubeconfig any more.
+    """
+    try:
+        record = json.loads(undo.read_text())
+    except FileNotFoundError:
+        return
+    path = Path(record["path"])
+    if path.exists():
+        with _locked(path):
+            _restore(path, record)
+        if record["madeDirectory"] and not any(path.parent.iterdir()):
+            path.parent.rmdir()
+    undo.unlink()
+
+
+def _restore(path: Path, record: Document) -> None:
+    now = path.read_bytes()
+    if now == base64.b64decode(record["written"]):
+        if record["before"] is None:
+            path.unlink()
+        else:
+            _replace(path, base64.b64decode(record["before"]))
+        return
+    content = _parse(now, path)
+    was_current = content.get("current-context") == record["name"]
+    left = without(content, record["name"])
+    names = {row.get("name") for row in left.get("contexts") or []}
+    if was_current and record["current"] in names:
+        left["current-context"] = record["current"]
+    if is_empty(left) and record["before"] is None:
+        path.unlink()
+    elif left != content:
+        _replace(path, dump(left))
+
+
+def _parse(data: bytes | None, path: Path) -> Document:
+    if not data or not data.strip():
+        return {}
+    try:
+        content = yaml.safe_load(data)
+    except yaml.YAMLError as err:
+        raise Invalid(f"{path}: not YAML; mend it or give --kubeconfig another file") from err
+    right = isinstance(content, dict) and content.get("kind", "Config") == "Config"
+    lists = right and all(isinstance(content.get(name) or [], list) for name, _ in _LISTS)
+    if not lists:
+        raise Invalid(f"{path}: not a kubeconfig; mend it or give --kubeconfig another file")
+    return content if isinstance(content, dict) else {}
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    lock = path.with_name(f"{path.name}.lock")
+    deadline = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            break
+        except FileExistsError as err:
+            if time.monotonic() > deadline:
+                raise Conflict(f"{lock} exists: remove it if nothing writes {path} now") from err
+            time.sleep(_LOCK_POLL_S)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write ``data`` in one step; owner and mode stay, a new file gets its folder's owner."""
+    real = path.resolve()
+    model = real.stat() if real.exists() else real.parent.stat()
+    mode = model.st_mode & 0o777 if real.exists() else 0o600
+    temporary = real.with_name(f".{real.name}.{os.getpid()}")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)
+        os.fchmod(file.fileno(), mode)
+        if os.geteuid() == 0:
+            os.fchown(file.fileno(), model.st_uid, model.st_gid)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(real)
+
+
+def _b64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -1,0 +1,118 @@
+"""Finds and removes what a cluster leaves on the machine, however its processes ended.
+
+Nothing here trusts records: processes are found by the namespaces they are in and the files they
+hold, mounts by their paths, control groups by their names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from muntin.cluster import fabric
+from muntin.cluster.paths import RUN_ROOT, STATE_ROOT, ClusterPaths
+from muntin.kit import mounts, netns
+
+_CGROUP_ROOT = Path("/sys/fs/cgroup")
+_KILL_WAIT_S = 5.0
+
+
+def remove_runtime(cluster: str) -> None:
+    """Remove all but the state that lets the cluster come back: objects, keys, logs."""
+    paths = ClusterPaths(cluster)
+    kill_processes(paths)
+    unmount_below((paths.run, paths.state))
+    fabric.remove(cluster)
+    remove_cgroups(paths.cgroup())
+    shutil.rmtree(paths.run, ignore_errors=True)
+    shutil.rmtree(paths.state / "nodes", ignore_errors=True)
+    _remove_if_empty(RUN_ROOT)
+
+
+def remove_everything(cluster: str) -> None:
+    """Remove all traces of ``cluster`` but the user's kubeconfig."""
+    remove_runtime(cluster)
+    shutil.rmtree(ClusterPaths(cluster).state, ignore_errors=True)
+    _remove_if_empty(STATE_ROOT)
+
+
+def kill_processes(paths: ClusterPaths) -> None:
+    """Kill every process in a namespace or control group of the cluster, until none is left."""
+    deadline = time.monotonic() + _KILL_WAIT_S
+    while time.monotonic() < deadline:
+        found = set(processes(paths)) - {os.getpid()}
+        if not found:
+            return
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def processes(paths: ClusterPaths) -> Iterator[int]:
+    """Processes in a network namespace of the cluster, in its control groups, or with its files
+    as their program's arguments (the relay to the world lives in the host's namespace)."""
+    namespaces = _namespace_ids(paths)
+    marks = (os.fsencode(paths.run) + b"/", os.fsencode(netns.path_of(paths.netns(""))))
+    grouped = re.compile(rf":/{re.escape(paths.cgroup())}(/|$)", re.MULTILINE)
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with suppress(OSError):
+            if (
+                (entry / "ns" / "net").stat().st_ino in namespaces
+                or grouped.search((entry / "cgroup").read_text())
+                or _is_helper((entry / "cmdline").read_bytes(), marks)
+            ) and _is_alive(entry):
+                yield int(entry.name)
+
+
+_HELPERS = (b"slirp4netns", b"containerd", b"containerd-shim-runc-v2", b"runc")
+
+
+def _is_helper(cmdline: bytes, marks: tuple[bytes, ...]) -> bool:
+    program, _, arguments = cmdline.partition(b"\0")
+    return program.rpartition(b"/")[2] in _HELPERS and any(mark in arguments for mark in marks)
+
+
+def _is_alive(entry: Path) -> bool:
+    state = (entry / "stat").read_text().rpartition(") ")[2][:1]
+    return state not in ("Z", "X")
+
+
+def _namespace_ids(paths: ClusterPaths) -> set[int]:
+    host = os.stat("/proc/self/ns/net").st_ino
+    files = [netns.path_of(name) for name in netns.names(paths.netns(""))]
+    files += [Path(row.target) for row in mounts.below((paths.run,)) if row.kind == "nsfs"]
+    return {path.stat().st_ino for path in files if path.exists()} - {host}
+
+
+def unmount_below(roots: Iterable[Path]) -> None:
+    """Detach every mount below ``roots``, the innermost first."""
+    for row in reversed(mounts.below(roots)):
+        mounts.detach(row.target)
+
+
+def remove_cgroups(name: str) -> None:
+    """Remove the control group ``name`` and those in it from every hierarchy."""
+    roots = [_CGROUP_ROOT]
+    if not (_CGROUP_ROOT / "cgroup.controllers").exists() and _CGROUP_ROOT.is_dir():
+        roots = [path for path in _CGROUP_ROOT.iterdir() if path.is_dir()]
+    for root in roots:
+        top = root / name
+        for folder, _, _ in os.walk(top, topdown=False):
+            with suppress(OSError):
+                os.rmdir(folder)
+        with suppress(OSError):
+            top.parent.rmdir()
+
+
+def _remove_if_empty(path: Path) -> None:
+    with suppress(OSError):
+        path.rmdir()

@@ -1,0 +1,137 @@
+"""Flags of ``muntin up``, merged over a Draft: the flag wins over the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muntin.cluster.config import Os
+from muntin.cluster.settings import (
+    DEFAULT_NODES,
+    Draft,
+    NodeDraft,
+    check_label,
+    default_nodes,
+    parse_taint,
+)
+from muntin.kit.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """One field per flag; None (or an empty tuple) leaves the Draft as it is.
+
+    ``linux_nodes`` and ``windows_nodes`` are a number or names with commas between them;
+    ``labels`` are ``NODE:KEY=VALUE``, ``taints`` are ``NODE:KEY=VALUE:EFFECT``.
+    """
+
+    name: str | None = None
+    kubernetes_version: str | None = None
+    windows: str | None = None
+    runtime: str | None = None
+    profile: str | None = None
+    linux_nodes: str | None = None
+    windows_nodes: str | None = None
+    pod_subnet: str | None = None
+    service_subnet: str | None = None
+    node_subnet: str | None = None
+    dns_domain: str | None = None
+    api_server_port: int | None = None
+    egress: bool | None = None
+    labels: tuple[str, ...] = ()
+    taints: tuple[str, ...] = ()
+
+
+# Flag, attribute of Overrides, attribute of Draft, path of the field in messages.
+_PLAIN = (
+    ("--name", "name", "name", "name"),
+    ("--kubernetes-version", "kubernetes_version", "version", "kubernetesVersion"),
+    ("--windows", "windows", "windows", "windows"),
+    ("--runtime", "runtime", "runtime", "runtime"),
+    ("--pod-subnet", "pod_subnet", "pod_subnet", "networking.podSubnet"),
+    ("--service-subnet", "service_subnet", "service_subnet", "networking.serviceSubnet"),
+    ("--node-subnet", "node_subnet", "node_subnet", "networking.nodeSubnet"),
+    ("--dns-domain", "dns_domain", "dns_domain", "networking.dnsDomain"),
+    ("--api-server-port", "api_server_port", "api_server_port", "networking.apiServerPort"),
+    ("--egress/--no-egress", "egress", "egress", "networking.egress"),
+)
+# Worlds that a documentation of that time describes: API and nodes, Windows, runtime.
+PROFILES = {"v1.20": ("1.20", "2019", "docker")}
+
+
+def apply(draft: Draft, overrides: Overrides) -> Draft:
+    """``draft`` (changed in place) with the flags' values over the file's.
+
+    Raises:
+        Invalid: a flag's value cannot be read; the message names the flag.
+    """
+    if overrides.profile is not None:
+        _profile(draft, overrides.profile)
+    for flag, source, target, path in _PLAIN:
+        value = getattr(overrides, source)
+        if value is not None:
+            setattr(draft, target, value)
+            draft.origins[path] = flag
+    _nodes(draft, overrides)
+    for text in overrides.labels:
+        _label(draft, text)
+    for text in overrides.taints:
+        node, taint = _node_and_rest(draft, "--taint", text, "NODE:KEY=VALUE:EFFECT")
+        try:
+            node.taints.append(parse_taint(taint))
+        except Invalid as err:
+            raise Invalid(f"--taint {text}: {err.message}") from err
+    return draft
+
+
+def _profile(draft: Draft, name: str) -> None:
+    if name not in PROFILES:
+        raise Invalid(f"--profile: {name!r} is unknown; use one of {', '.join(PROFILES)}")
+    draft.version, draft.windows, draft.runtime = PROFILES[name]
+    for path in ("kubernetesVersion", "windows", "runtime"):
+        draft.origins[path] = "--profile"
+
+
+def _nodes(draft: Draft, overrides: Overrides) -> None:
+    wanted = {
+        Os.LINUX: ("--linux-nodes", overrides.linux_nodes),
+        Os.WINDOWS: ("--windows-nodes", overrides.windows_nodes),
+    }
+    if all(text is None for _, text in wanted.values()) and draft.nodes is not None:
+        return
+    rows = list[NodeDraft]()
+    for os, (flag, text) in wanted.items():
+        given = [row for row in draft.nodes or () if row.os == os]
+        if text is None:
+            rows += given if draft.nodes is not None else default_nodes(os, DEFAULT_NODES[os])
+        elif text.isdigit():
+            kept = given[: int(text)]
+            taken = [row.name for row in kept]
+            rows += kept + default_nodes(os, int(text) - len(kept), taken)
+        else:
+            names = [name.strip() for name in text.split(",")]
+            by_name = {row.name: row for row in given}
+            rows += [by_name.get(name) or NodeDraft(os=os, name=name) for name in names]
+        if text is not None:
+            draft.origins.update({f"nodes[{index}].name": flag for index in range(len(rows))})
+    draft.nodes = rows
+
+
+def _label(draft: Draft, text: str) -> None:
+    node, rest = _node_and_rest(draft, "--label", text, "NODE:KEY=VALUE")
+    key, _, value = rest.partition("=")
+    try:
+        check_label(key, value)
+    except Invalid as err:
+        raise Invalid(f"--label {text}: {err.message}") from err
+    node.labels[key] = value
+
+
+def _node_and_rest(draft: Draft, flag: str, text: str, form: str) -> tuple[NodeDraft, str]:
+    name, colon, rest = text.partition(":")
+    if not colon or not rest:
+        raise Invalid(f"{flag} {text}: must be {form}")
+    for row in draft.nodes or ():
+        if row.name == name:
+            return row, rest
+    known = ", ".join(row.name for row in draft.nodes or () if row.name)
+    raise Invalid(f"{flag} {text}: no node is called {name!r}; there are {known}")

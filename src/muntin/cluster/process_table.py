@@ -1,0 +1,188 @@
+"""Starts a cluster's processes, restarts those that end, stops them in order. No asyncio here.
+
+The supervisor forks: what it has imported is shared by all its children. It reaps what they leave
+behind too (it is their subreaper), so that no container's shim becomes a zombie.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from muntin.kit import netns
+from muntin.kit.log import fields
+
+log = logging.getLogger(__name__)
+
+_PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_PDEATHSIG = 15, 36, 1
+_FIRST_DELAY_S, _LONGEST_DELAY_S, _HEALTHY_AFTER_S = 0.2, 10.0, 60.0
+_TERM_GRACE_S = 5.0
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One process: ``main`` runs in a fork of the supervisor, or ``argv`` is executed.
+
+    ``namespace`` is the network namespace it lives in (empty: the host's). ``tied`` ends it at once
+    when the supervisor dies, for helpers that nobody would find again.
+    """
+
+    name: str
+    main: Callable[[], None] | None = None
+    argv: Sequence[str] = ()
+    namespace: str = ""
+    inherit: tuple[int, ...] = ()
+    tied: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class State:
+    """What is known of one component now."""
+
+    component: Component
+    pid: int = 0
+    started_at: float = 0.0
+    restarts: int = 0
+    failures: int = 0
+    retry_at: float | None = None
+    last_exit: str = ""
+
+
+class ProcessTable:
+    """The components of one cluster; ``logs`` is the directory of their log files."""
+
+    def __init__(self, logs: Path, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.states: dict[str, State] = {}
+        self._logs = logs
+        self._monotonic = monotonic
+        self._stopping = False
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def start(self, component: Component) -> None:
+        """Start ``component`` now and keep it running from now on."""
+        state = self.states.setdefault(component.name, State(component))
+        state.retry_at = None
+        state.started_at = self._monotonic()
+        state.pid = self._fork(component)
+        log.info("started", **fields(component=component.name, pid=state.pid))
+
+    def reap(self) -> bool:
+        """Collect ended children; True when one of the components was among them."""
+        changed = False
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return changed
+            if pid == 0:
+                return changed
+            for state in self.states.values():
+                if state.pid == pid:
+                    changed = True
+                    self._ended(state, os.waitstatus_to_exitcode(status))
+
+    def restart_due(self) -> float | None:
+        """Start what waited long enough; seconds until the next is due, None if nothing waits."""
+        now = self._monotonic()
+        waiting = []
+        for state in self.states.values():
+            if state.retry_at is None:
+                continue
+            if state.retry_at <= now:
+                state.restarts += 1
+                self.start(state.component)
+            else:
+                waiting.append(state.retry_at - now)
+        return min(waiting, default=None)
+
+    def stop(self, names: Sequence[str]) -> None:
+        """End the components ``names``: SIGTERM, a grace, SIGKILL. Returns when they are gone."""
+        self._stopping = True
+        alive = [self.states[name] for name in names if name in self.states]
+        for state in alive:
+            state.retry_at = None
+            _signal(state.pid, signal.SIGTERM)
+        deadline = self._monotonic() + _TERM_GRACE_S
+        while any(state.pid for state in alive):
+            self.reap()
+            if self._monotonic() > deadline:
+                for state in alive:
+                    _signal(state.pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    def _ended(self, state: State, code: int) -> None:
+        how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+        state.pid, state.last_exit = 0, how
+        if self._stopping:
+            return
+        healthy = self._monotonic() - state.started_at > _HEALTHY_AFTER_S
+        state.failures = 0 if healthy else state.failures + 1
+        state.retry_at = self._monotonic() + restart_delay(state.failures)
+        log.warning("ended, will restart", **fields(component=state.component.name, how=how))
+
+    def _fork(self, component: Component) -> int:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become(component)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(1)
+        return pid
+
+    def _become(self, component: Component) -> None:
+        """In the child: own log, own namespace, own name; then the component. Never returns."""
+        if component.tied:
+            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _libc.prctl(_PR_SET_NAME, f"muntin-{component.name}".encode()[:15], 0, 0, 0)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        redirect(self._logs / f"{component.name}.log")
+        if component.namespace:
+            netns.enter_for_good(component.namespace)
+        if component.main is not None:
+            component.main()
+            os._exit(0)
+        for fd in component.inherit:
+            os.set_inheritable(fd, True)
+        os.execvpe(component.argv[0], component.argv, {**os.environ, **component.environment})
+
+
+def restart_delay(failures: int) -> float:
+    """Seconds to wait before the next start after ``failures`` quick ends in a row. Pure."""
+    return float(min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2 ** max(0, failures - 1)))
+
+
+def redirect(path: Path) -> None:
+    """Send stdout and stderr of this process to the end of ``path``, stdin from nowhere."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
+    empty = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.dup2(empty, 0)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+    os.close(out)
+    os.close(empty)
+
+
+def _signal(pid: int, number: int) -> None:
+    if pid:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            return

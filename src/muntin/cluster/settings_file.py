@@ -1,0 +1,123 @@
+"""Reads the Cluster file (apiVersion muntin.dev/v1alpha1) into a Draft."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from muntin.cluster.config import API_VERSION, KIND, Os, Taint
+from muntin.cluster.settings import TAINT_EFFECTS, Draft, NodeDraft, check_label
+from muntin.cluster.yaml_fields import Mapping, parse
+from muntin.kit.errors import Invalid, NotFound
+
+
+def read(path: Path) -> Draft:
+    """The Draft that the file at ``path`` holds.
+
+    Raises:
+        NotFound: the file cannot be read.
+        Invalid: it is not a Cluster; the message names file, line, column and field.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as err:
+        raise NotFound(f"{path}: {err.strerror}; give the path of a Cluster file") from err
+    except UnicodeDecodeError as err:
+        raise Invalid(f"{path}: not UTF-8 text (byte {err.start})") from err
+    return decode(text, str(path))
+
+
+def decode(text: str, file: str) -> Draft:
+    """The Draft in ``text``; ``file`` is what errors call it."""
+    document = parse(text, file)
+    _expect(document, "apiVersion", API_VERSION)
+    _expect(document, "kind", KIND)
+    draft = Draft()
+    for key, attribute in (
+        ("name", "name"),
+        ("kubernetesVersion", "version"),
+        ("windows", "windows"),
+        ("runtime", "runtime"),
+    ):
+        _text(draft, document, key, draft, attribute)
+    if (networking := document.take("networking")) is not None:
+        _networking(draft, networking.mapping())
+    if (nodes := document.take("nodes")) is not None:
+        draft.origins["nodes"] = nodes
+        draft.nodes = [_node(draft, place.mapping()) for place in nodes.items()]
+    document.finish()
+    return draft
+
+
+def _expect(document: Mapping, key: str, right: str) -> None:
+    place = document.require(key, right)
+    if place.text() != right:
+        raise place.wrong(f"{place.text()!r} is not supported; use {right}")
+
+
+def _text(draft: Draft, mapping: Mapping, key: str, target: object, attribute: str) -> None:
+    if (place := mapping.take(key)) is not None:
+        setattr(target, attribute, place.text())
+        draft.origins[place.field] = place
+
+
+def _networking(draft: Draft, mapping: Mapping) -> None:
+    for key, attribute in (
+        ("podSubnet", "pod_subnet"),
+        ("serviceSubnet", "service_subnet"),
+        ("nodeSubnet", "node_subnet"),
+        ("outsideSubnet", "outside_subnet"),
+        ("dnsDomain", "dns_domain"),
+    ):
+        _text(draft, mapping, key, draft, attribute)
+    if (port := mapping.take("apiServerPort")) is not None:
+        draft.api_server_port = port.integer()
+        draft.origins[port.field] = port
+    if (egress := mapping.take("egress")) is not None:
+        draft.egress = egress.boolean()
+    mapping.finish()
+
+
+def _node(draft: Draft, mapping: Mapping) -> NodeDraft:
+    os = mapping.require("os", "windows")
+    if os.text() not in list(Os):
+        raise os.wrong(f"{os.text()!r} is unknown; use {' or '.join(Os)}")
+    node = NodeDraft(os=os.text())
+    draft.origins[f"{mapping.field}.name"] = mapping
+    for key, attribute in (("name", "name"), ("version", "version")):
+        _text(draft, mapping, key, node, attribute)
+    for key, attribute in (
+        ("windows", "windows"),
+        ("runtime", "runtime"),
+        ("networkPlugin", "network_plugin"),
+    ):
+        place = mapping.take(key)
+        if place is not None and os.text() != Os.WINDOWS:
+            raise place.wrong("is for Windows nodes only; remove it")
+        _text(draft, mapping, key, node, attribute)
+    if (labels := mapping.take("labels")) is not None:
+        node.labels = _labels(labels.mapping())
+    if (taints := mapping.take("taints")) is not None:
+        node.taints = [_taint(place.mapping()) for place in taints.items()]
+    mapping.finish()
+    return node
+
+
+def _labels(mapping: Mapping) -> dict[str, str]:
+    labels = {}
+    for key, (value, place) in mapping.texts().items():
+        place.checked(partial(check_label, key), value)
+        labels[key] = value
+    return labels
+
+
+def _taint(mapping: Mapping) -> Taint:
+    key = mapping.require("key", "os")
+    effect = mapping.require("effect", "NoSchedule")
+    if effect.text() not in TAINT_EFFECTS:
+        raise effect.wrong(f"{effect.text()!r} is unknown; use one of {', '.join(TAINT_EFFECTS)}")
+    value = mapping.take("value")
+    taint = Taint(key=key.text(), value=value.text() if value else "", effect=effect.text())
+    key.checked(partial(check_label, value=taint.value), taint.key)
+    mapping.finish()
+    return taint
