@@ -31,9 +31,9 @@ def mentions() -> set[str]:
         if path.name in TABLES:
             continue
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                if node.value.id == "Feature":
-                    names.add(node.attr)
+            match node:
+                case ast.Attribute(value=ast.Name(id="Feature"), attr=attr):
+                    names.add(attr)
     return names
 
 
