@@ -1,0 +1,250 @@
+"""The durable store of one machine: SQLite as a log of changes, written by one thread.
+
+A write is checked against the newest state, queued ones included, takes its revision, and is
+queued; the writer thread commits whatever is queued in one transaction (group commit, WAL,
+``synchronous=FULL``), and only then is it answered and shown to watches. A failed commit undoes
+everything that is queued. Checkpoints run in a thread of their own, so that no commit waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from muntin.kit import errors
+from muntin.seams.store import (
+    Change,
+    Changes,
+    Page,
+    Record,
+    compacted,
+    conflict,
+    exists,
+    not_found,
+    prefix_end,
+)
+from muntin.seams.store.feed import Feed
+from muntin.seams.store.sqlite_files import Compaction, Pending, Writer, connect
+
+READ_PIECE = 500  # rows a read takes before other coroutines may run
+
+_COLUMNS = "key, value, created, rev"
+_LIVE_AT = """
+SELECT key, value, created, rev FROM log
+WHERE key >= ? AND key < ? AND rev <= ? AND value IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM log AS newer
+                  WHERE newer.key = log.key AND newer.rev > log.rev AND newer.rev <= ?)
+ORDER BY key LIMIT ?
+"""
+
+
+@dataclass(slots=True)
+class _Head:
+    """The newest version of a key, durable or queued; ``write`` while it is queued."""
+
+    created: int
+    revision: int
+    live: bool
+    write: asyncio.Future[int] | None = None
+
+
+class SqliteStore:
+    """Open with ``await SqliteStore.open(path)``; ``path`` is a file that only we write."""
+
+    def __init__(self, path: Path) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._feed = Feed()
+        self._reader = connect(path)
+        self._heads = {
+            key: _Head(created, revision, live=True)
+            for key, created, revision in self._reader.execute(
+                "SELECT key, created, rev FROM log WHERE value IS NOT NULL AND NOT EXISTS"
+                " (SELECT 1 FROM log AS newer WHERE newer.key = log.key AND newer.rev > log.rev)"
+            )
+        }
+        meta = dict(self._reader.execute("SELECT name, revision FROM meta"))
+        newest = self._reader.execute("SELECT max(rev) FROM log").fetchone()[0] or 0
+        self._compacted = meta.get("compacted", 0)
+        self._durable: int = max(1, newest, meta.get("newest", 0))
+        self._taken = self._durable
+        self._queued: deque[tuple[Pending, asyncio.Future[int], _Head | None]] = deque()
+        self._epoch = 0
+        self._closed = False
+        self._writer = Writer(path, self._on_commit)
+
+    @classmethod
+    async def open(cls, path: Path) -> SqliteStore:
+        """The store in ``path``, made if it is not there.
+
+        Raises:
+            Unavailable: the file cannot be opened or is not ours.
+        """
+        try:
+            return cls(path)
+        except sqlite3.Error as err:
+            raise errors.Unavailable(f"store: {path} cannot be opened: {err}") from err
+
+    # -- writes ------------------------------------------------------------------------------
+
+    async def create(self, key: str, value: bytes) -> int:
+        head = self._heads.get(key)
+        if head is not None and head.live:
+            raise exists(key)
+        return await asyncio.shield(self._write(key, value, created=0))
+
+    async def update(self, key: str, value: bytes, expected: int) -> int:
+        return await asyncio.shield(self._write(key, value, self._expect(key, expected).created))
+
+    async def delete(self, key: str, expected: int) -> int:
+        return await asyncio.shield(self._write(key, None, self._expect(key, expected).created))
+
+    def _expect(self, key: str, expected: int) -> _Head:
+        head = self._heads.get(key)
+        if head is None or not head.live:
+            raise not_found(key)
+        if head.revision != expected:
+            raise conflict(key, expected, head.revision)
+        return head
+
+    def _write(self, key: str, value: bytes | None, created: int) -> asyncio.Future[int]:
+        if self._closed:
+            raise errors.Unavailable("store: closed")
+        self._taken += 1
+        revision = self._taken
+        change = Change(key, value, created or revision, revision)
+        future: asyncio.Future[int] = self._loop.create_future()
+        before = self._heads.get(key)
+        self._heads[key] = _Head(change.create_revision, revision, value is not None, future)
+        pending = Pending(change, self._epoch)
+        self._queued.append((pending, future, before))
+        self._writer.put(pending)
+        return future
+
+    def _on_commit(self, changes: list[Change], failure: Exception | None) -> None:
+        """Called by the writer thread."""
+        if failure is None:
+            self._loop.call_soon_threadsafe(self._publish, changes)
+        else:
+            self._loop.call_soon_threadsafe(self._undo, failure)
+
+    def _publish(self, changes: list[Change]) -> None:
+        """Show durable ``changes`` to watches, then answer their writers."""
+        self._durable = changes[-1].revision
+        self._feed.push(changes)
+        for change in changes:
+            _, future, _ = self._queued.popleft()
+            head = self._heads[change.key]
+            if head.revision == change.revision:
+                head.write = None
+                if not head.live:
+                    del self._heads[change.key]
+            if not future.done():
+                future.set_result(change.revision)
+
+    def _undo(self, failure: Exception) -> None:
+        """Forget all queued writes: those after the failed one may build on it."""
+        text = f"store: the write could not be made durable: {failure}"
+        while self._queued:
+            pending, future, before = self._queued.pop()
+            if before is None:
+                self._heads.pop(pending.change.key, None)
+            else:
+                self._heads[pending.change.key] = before
+            if not future.done():
+                future.set_exception(errors.Unavailable(text))
+        self._taken = self._durable
+        self._epoch += 1
+
+    # -- reads -------------------------------------------------------------------------------
+
+    async def get(self, key: str, revision: int = 0) -> Record:
+        head = self._heads.get(key)
+        if head is not None and head.write is not None:
+            await asyncio.wait([head.write])
+        self._check(revision)
+        row = self._reader.execute(
+            f"SELECT {_COLUMNS} FROM log WHERE key = ? AND rev <= ? ORDER BY rev DESC LIMIT 1",
+            (key, revision or self._durable),
+        ).fetchone()
+        if row is None or row[1] is None:
+            raise not_found(key)
+        return Record(*row)
+
+    def _check(self, revision: int) -> None:
+        if self._closed:
+            raise errors.Unavailable("store: closed")
+        if revision and revision < self._compacted:
+            raise compacted(revision, self._compacted)
+
+    async def list(
+        self, prefix: str, *, after: str = "", limit: int = 0, revision: int = 0
+    ) -> Page:
+        self._check(revision)
+        at = revision or self._durable
+        records: list[Record] = []
+        start, end = max(prefix, _next_key(after)), prefix_end(prefix)
+        while True:
+            wanted = READ_PIECE if not limit else min(READ_PIECE, limit + 1 - len(records))
+            rows = self._reader.execute(_LIVE_AT, (start, end, at, at, wanted)).fetchall()
+            records += [Record(*row) for row in rows]
+            if limit and len(records) > limit:
+                return Page(at, records[:limit], more=True)
+            if len(rows) < wanted:
+                return Page(at, records)
+            start = _next_key(records[-1].key)
+            await asyncio.sleep(0)
+            self._check(at)
+
+    async def count(self, prefix: str) -> int:
+        heads = self._heads
+        return sum(1 for key in heads if key.startswith(prefix) and heads[key].live)
+
+    def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:
+        async def backlog() -> AsyncIterator[Changes]:
+            start, end = after, self._durable
+            if start < self._compacted:
+                raise compacted(start, self._compacted)
+            while start < end:
+                rows = self._reader.execute(
+                    f"SELECT {_COLUMNS} FROM log WHERE rev > ? AND rev <= ? ORDER BY rev LIMIT ?",
+                    (start, end, READ_PIECE),
+                ).fetchall()
+                start = rows[-1][3] if len(rows) == READ_PIECE else end
+                found = tuple(Change(*row) for row in rows if row[0].startswith(prefix))
+                yield Changes(start, found)
+
+        return self._feed.follow(prefix, backlog)
+
+    async def current_revision(self) -> int:
+        return self._durable
+
+    # -- upkeep ------------------------------------------------------------------------------
+
+    async def compact(self, revision: int) -> None:
+        if revision <= self._compacted:
+            raise compacted(revision, self._compacted)
+        self._compacted = min(revision, self._durable)
+        done = asyncio.Event()
+
+        def finished() -> None:
+            self._loop.call_soon_threadsafe(done.set)
+
+        self._writer.put(Compaction(self._compacted, self._durable, finished))
+        await done.wait()
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        await self._loop.run_in_executor(None, self._writer.stop)
+        await asyncio.sleep(0)  # the last commits were handed to the loop: let them be answered
+        self._feed.close()
+        self._reader.close()
+
+
+def _next_key(key: str) -> str:
+    return key + "\0" if key else ""

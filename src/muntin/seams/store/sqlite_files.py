@@ -1,0 +1,169 @@
+"""The threads that touch the SQLite file: one commits, one checkpoints."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from muntin.seams.store import Change
+
+LARGEST_BATCH = 512
+COMPACT_PIECE = 2000  # revisions looked at in one transaction, so that writes wait little
+CHECKPOINT_INTERVAL_S = 0.25
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS log (
+  rev INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER NOT NULL, value BLOB
+);
+CREATE INDEX IF NOT EXISTS log_key ON log (key, rev);
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_COMPACT = """
+DELETE FROM log WHERE rev > ? AND rev <= ? AND (value IS NULL OR EXISTS
+  (SELECT 1 FROM log AS newer WHERE newer.key = log.key AND newer.rev > log.rev AND newer.rev <= ?))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A queued change; it dies with its ``epoch`` when a commit fails."""
+
+    change: Change
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Forget what was superseded by ``revision``, looked at up to ``done_to``."""
+
+    revision: int
+    newest: int
+    finished: Callable[[], None]
+    done_to: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    pass
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to the store's file, with its schema made."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.executescript(_SCHEMA)
+    return connection
+
+
+class Writer:
+    """Commits queued changes in groups and tells ``on_commit`` of each group, in order."""
+
+    def __init__(
+        self, path: Path, on_commit: Callable[[list[Change], Exception | None], None]
+    ) -> None:
+        self._path = path
+        self._on_commit = on_commit
+        self._queue: queue.SimpleQueue[Pending | Compaction | _Stop] = queue.SimpleQueue()
+        self._dirty = threading.Event()
+        self._stopped = threading.Event()
+        self._failed_epoch = -1
+        self._connection = connect(path)
+        self._threads = [
+            threading.Thread(target=self._write_all, name="store-writer", daemon=True),
+            threading.Thread(target=self._checkpoint_all, name="store-checkpoint", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def put(self, item: Pending | Compaction) -> None:
+        """Queue one change or compaction."""
+        self._queue.put(item)
+
+    def stop(self) -> None:
+        """Commit what is queued, checkpoint, and end both threads."""
+        self._queue.put(_Stop())
+        self._threads[0].join()
+        self._stopped.set()
+        self._dirty.set()
+        self._threads[1].join()
+        self._connection.close()
+
+    def _write_all(self) -> None:
+        stopping = False
+        while not stopping:
+            batch, other = self._take()
+            if batch:
+                self._commit(batch)
+            if isinstance(other, Compaction):
+                self._compact(other)
+            stopping = isinstance(other, _Stop)
+
+    def _take(self) -> tuple[list[Pending], Compaction | _Stop | None]:
+        """Wait for work; take the changes queued by now, and what else follows them."""
+        batch: list[Pending] = []
+        item = self._queue.get()
+        while isinstance(item, Pending):
+            if item.epoch > self._failed_epoch:
+                batch.append(item)
+            if len(batch) >= LARGEST_BATCH or self._queue.empty():
+                return batch, None
+            item = self._queue.get()
+        return batch, item
+
+    def _commit(self, batch: list[Pending]) -> None:
+        changes = [pending.change for pending in batch]
+        rows = [(c.revision, c.key, c.create_revision, c.value) for c in changes]
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT INTO log VALUES (?, ?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
+        except Exception as failure:
+            self._failed_epoch = batch[0].epoch
+            self._roll_back()
+            self._on_commit([], failure)
+        else:
+            self._dirty.set()
+            self._on_commit(changes, None)
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _compact(self, item: Compaction) -> None:
+        execute = self._connection.execute
+        try:
+            execute("BEGIN IMMEDIATE")
+            for name, revision in (("compacted", item.revision), ("newest", item.newest)):
+                execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, revision))
+            last = execute(
+                "SELECT max(rev) FROM (SELECT rev FROM log WHERE rev > ? AND rev <= ?"
+                " ORDER BY rev LIMIT ?)",
+                (item.done_to, item.revision, COMPACT_PIECE),
+            ).fetchone()[0]
+            if last is not None:
+                execute(_COMPACT, (item.done_to, last, item.revision))
+            execute("COMMIT")
+        except sqlite3.Error:
+            self._roll_back()  # nothing is lost by keeping more history; the next one tries again
+            last = None
+        self._dirty.set()
+        if last is None:
+            item.finished()
+        else:
+            self._queue.put(Compaction(item.revision, item.newest, item.finished, last))
+
+    def _checkpoint_all(self) -> None:
+        connection = connect(self._path)
+        while not self._stopped.is_set():
+            self._dirty.wait()
+            self._dirty.clear()
+            self._stopped.wait(CHECKPOINT_INTERVAL_S)
+            mode = "TRUNCATE" if self._stopped.is_set() else "PASSIVE"
+            connection.execute(f"PRAGMA wal_checkpoint({mode})")
+        connection.close()

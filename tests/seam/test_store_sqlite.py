@@ -1,0 +1,141 @@
+"""What only the SQLite store promises: durability, restarts, and undoing a failed commit."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from muntin.kit import errors
+from muntin.seams.store.sqlite import SqliteStore
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from muntin.seams.store.sqlite import SqliteStore
+
+async def write(store, name):
+    revision = await store.create(f"/k/{name}", b"0")
+    for n in range(1, 10**9):
+        revision = await store.update(f"/k/{name}", b"%d" % n, revision)
+        print(name, n, revision, flush=True)
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    await asyncio.gather(*(write(store, name) for name in "abcd"))
+
+asyncio.run(main())
+"""
+
+
+def run(scenario):
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_acknowledged_writes_survive_kill_9(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path / "db")], stdout=subprocess.PIPE, text=True
+    ) as process:
+        lines = [process.stdout.readline() for _ in range(100)]
+        os.kill(process.pid, signal.SIGKILL)
+        lines += process.stdout.readlines()
+    acknowledged = {}
+    newest = 0
+    for line in lines:
+        if line.count(" ") == 2 and line.endswith("\n"):
+            name, value, revision = line.split()
+            acknowledged[name] = int(value)
+            newest = max(newest, int(revision))
+
+    async def check():
+        store = await SqliteStore.open(tmp_path / "db")
+        assert len(acknowledged) == 4
+        for name, value in acknowledged.items():
+            assert int((await store.get(f"/k/{name}")).value) >= value
+        assert await store.current_revision() >= newest
+        await store.close()
+
+    run(check)
+
+
+def test_revision_and_history_survive_a_restart(tmp_path):
+    async def scenario():
+        store = await SqliteStore.open(tmp_path / "db")
+        first = await store.create("/k/a", b"1")
+        second = await store.update("/k/a", b"2", first)
+        last = await store.delete("/k/a", second)
+        await store.close()
+        store = await SqliteStore.open(tmp_path / "db")
+        assert await store.current_revision() == last
+        watch = store.watch("/k/", first)
+        batch = await anext(watch)
+        assert [(c.value, c.revision) for c in batch.changes] == [(b"2", second), (None, last)]
+        await watch.aclose()
+        await store.compact(last)
+        await store.close()
+        store = await SqliteStore.open(tmp_path / "db")
+        assert await store.current_revision() == last
+        assert await store.create("/k/b", b"x") == last + 1
+        with pytest.raises(errors.Gone):
+            await store.get("/k/a", first)
+        await store.close()
+
+    run(scenario)
+
+
+def test_a_failed_commit_undoes_what_was_queued(tmp_path):
+    async def scenario():
+        store = await SqliteStore.open(tmp_path / "db")
+        first = await store.create("/k/a", b"1")
+        with sqlite3.connect(tmp_path / "db") as other:
+            other.execute(
+                "CREATE TRIGGER poison BEFORE INSERT ON log WHEN NEW.value = x'00'"
+                " BEGIN SELECT RAISE(ABORT, 'no space left'); END"
+            )
+        other.close()
+        watch = store.watch("/k/", first)
+        outcomes = await asyncio.gather(
+            store.update("/k/a", b"\0", first),
+            store.create("/k/b", b"b"),
+            store.update("/k/a", b"3", first + 1),
+            return_exceptions=True,
+        )
+        assert all(isinstance(o, errors.Unavailable) for o in outcomes)
+        assert "no space left" in str(outcomes[0])
+        assert await store.current_revision() == first
+        assert (await store.get("/k/a")).value == b"1"
+        with pytest.raises(errors.NotFound):
+            await store.get("/k/b")
+        second = await store.update("/k/a", b"2", first)
+        assert second == first + 1
+        batch = await anext(watch)
+        assert [c.value for c in batch.changes] == [b"2"]
+        await watch.aclose()
+        await store.close()
+
+    run(scenario)
+
+
+def test_reading_waits_for_a_queued_write(tmp_path):
+    async def scenario():
+        store = await SqliteStore.open(tmp_path / "db")
+        writing = asyncio.ensure_future(store.create("/k/a", b"1"))
+        await asyncio.sleep(0)
+        assert (await store.get("/k/a")).value == b"1"
+        assert await writing
+        await store.close()
+
+    run(scenario)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "db").write_bytes(b"not a database, but long enough to be read as one" * 100)
+
+    async def scenario():
+        with pytest.raises(errors.Unavailable, match="cannot be opened"):
+            await SqliteStore.open(tmp_path / "db")
+
+    run(scenario)
