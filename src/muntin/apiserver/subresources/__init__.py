@@ -1,0 +1,1 @@
+"""Subresources that reach into nodes and pods: log, exec, attach, portforward, proxy."""

@@ -1,0 +1,125 @@
+"""exec, attach and portforward: from the user to the node's kubelet.
+
+A user who speaks SPDY is tunnelled as is; one who speaks WebSocket is translated, because kubelets
+understand SPDY (KEP-4006, as kube-apiserver does since 1.30). The kubelet is asked before the user
+is answered, so that its refusal reaches the user as an ordinary error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+
+from muntin.kit.errors import WIRE
+from muntin.kit.http.client import HttpClient, HttpResponse, Upgraded
+from muntin.kit.http.messages import Answer, Request, Response, Upgrade
+from muntin.seams.streams import portforward, remotecommand
+from muntin.seams.streams.client import SPDY_HEADERS, translate
+from muntin.seams.streams.duplex import Duplex, StreamDuplex, relay
+from muntin.seams.streams.remotecommand import Options, Session
+from muntin.seams.streams.websocket import MessageDuplex, WebSocket
+
+CONNECT_TIMEOUT_S = 15.0
+REASONS = {codes.http: codes.reason for codes in WIRE.values()}
+
+
+def parse_options(query: Mapping[str, list[str]]) -> Options:
+    """The streams that a PodExecOptions or PodAttachOptions query asks for."""
+
+    def wants(name: str) -> bool:
+        return any(value in ("true", "1", "True") for value in query.get(name, ()))
+
+    return Options(
+        stdin=wants("stdin"), stdout=wants("stdout"), stderr=wants("stderr"), tty=wants("tty")
+    )
+
+
+async def remote_command(
+    request: Request, client: HttpClient, url: str, options: Options
+) -> Answer:
+    """Answer an exec or attach ``request`` by the kubelet's ``url``.
+
+    Raises:
+        Invalid: the request asks for no upgrade, or for one that nobody speaks.
+        Unavailable, TimedOut: the kubelet cannot be reached.
+    """
+    if request.headers.get("upgrade", "").lower() != "websocket":
+        remotecommand.accept(request.headers, options)
+        return await _tunnel(request, client, url)
+    accepted = remotecommand.accept(request.headers, options)
+    upstream = await _upgrade(client, url, SPDY_HEADERS)
+    if isinstance(upstream, HttpResponse):
+        return _refusal(upstream)
+    target = StreamDuplex(upstream.reader, upstream.writer)
+
+    async def serve(duplex: Duplex) -> None:
+        async def handle(session: Session) -> None:
+            await translate(session, target, options)
+
+        await accepted.serve(duplex, handle)
+
+    return _upgraded(accepted.protocol, accepted.headers, serve)
+
+
+async def port_forward(request: Request, client: HttpClient, url: str) -> Answer:
+    """Answer a portforward ``request`` by the kubelet's ``url``; errors as remote_command's."""
+    accepted = portforward.accept(request.headers)
+    if accepted.protocol != "websocket":
+        return await _tunnel(request, client, url)
+    headers = {**SPDY_HEADERS, "X-Stream-Protocol-Version": portforward.PROTOCOL}
+    upstream = await _upgrade(client, url, headers)
+    if isinstance(upstream, HttpResponse):
+        return _refusal(upstream)
+    target = StreamDuplex(upstream.reader, upstream.writer)
+
+    async def serve(duplex: Duplex) -> None:
+        await relay(MessageDuplex(WebSocket(duplex)), target)
+
+    return _upgraded(accepted.protocol, accepted.headers, serve)
+
+
+async def _tunnel(request: Request, client: HttpClient, url: str) -> Answer:
+    versions = request.headers.get("x-stream-protocol-version", "")
+    headers = {**SPDY_HEADERS, "X-Stream-Protocol-Version": versions}
+    upstream = await _upgrade(client, url, headers)
+    if isinstance(upstream, HttpResponse):
+        return _refusal(upstream)
+    target = StreamDuplex(upstream.reader, upstream.writer)
+    chosen = upstream.headers.get("x-stream-protocol-version", "")
+
+    async def serve(duplex: Duplex) -> None:
+        await relay(duplex, target)
+
+    return _upgraded("SPDY/3.1", {"X-Stream-Protocol-Version": chosen}, serve)
+
+
+async def _upgrade(
+    client: HttpClient, url: str, headers: Mapping[str, str]
+) -> Upgraded | HttpResponse:
+    return await client.upgrade("POST", url, headers=headers, timeout_s=CONNECT_TIMEOUT_S)
+
+
+def _upgraded(
+    protocol: str, headers: Mapping[str, str], serve: Callable[[Duplex], Awaitable[None]]
+) -> Upgrade:
+    async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await serve(StreamDuplex(reader, writer))
+
+    return Upgrade(protocol, run, headers)
+
+
+def _refusal(answer: HttpResponse) -> Response:
+    """The kubelet's own answer, given as a Status so that clients show its text."""
+    text = answer.body.decode("utf-8", "replace").strip() or f"kubelet answered {answer.status}"
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": text,
+        "reason": REASONS.get(answer.status, "InternalError"),
+        "code": answer.status,
+    }
+    body = json.dumps(status).encode()
+    return Response(answer.status, {"Content-Type": "application/json"}, body)
