@@ -1,0 +1,120 @@
+"""The event recorder: what it writes, counting repeats, the limit per object."""
+
+import asyncio
+
+from scripted_transport import ScriptedTransport, status
+
+from muntin.kit.clock import FakeClock
+from muntin.seams.kube.client import Client
+from muntin.seams.kube.events import BURST, EventRecorder
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "a", "namespace": "ns", "uid": "u", "resourceVersion": "4"},
+}
+
+
+def recorder(transport):
+    return EventRecorder(Client(transport), "kubelet", host="win01", clock=FakeClock())
+
+
+def test_an_event_names_its_object_and_its_source():
+    transport = ScriptedTransport(answers=[(201, {})])
+
+    async def main():
+        events = recorder(transport)
+        events.event(POD, "Normal", "Pulled", "done", field_path="spec.containers{web}")
+        await events.flush()
+
+    asyncio.run(main())
+    ((method, path, body),) = transport.asked
+    assert (method, path) == ("POST", "/api/v1/namespaces/ns/events")
+    assert body["metadata"]["name"].startswith("a.")
+    assert body["involvedObject"] == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "name": "a",
+        "namespace": "ns",
+        "uid": "u",
+        "resourceVersion": "4",
+        "fieldPath": "spec.containers{web}",
+    }
+    assert body["source"] == {"component": "kubelet", "host": "win01"}
+    assert (body["count"], body["type"], body["reason"]) == (1, "Normal", "Pulled")
+    assert body["firstTimestamp"] == "2023-11-14T22:13:20Z"
+
+
+def test_events_about_a_node_go_to_the_default_namespace():
+    transport = ScriptedTransport(answers=[(201, {})])
+
+    async def main():
+        events = recorder(transport)
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+        events.event(node, "Normal", "Ready", "ok")
+        await events.flush()
+
+    asyncio.run(main())
+    assert transport.asked[0][1] == "/api/v1/namespaces/default/events"
+
+
+def test_a_repeat_is_counted_on_the_first_one():
+    transport = ScriptedTransport(answers=[(201, {}), (200, {}), (200, {})])
+
+    async def main():
+        events = recorder(transport)
+        for _ in range(3):
+            events.event(POD, "Warning", "BackOff", "again")
+        await events.flush()
+
+    asyncio.run(main())
+    name = transport.asked[0][2]["metadata"]["name"]
+    assert [(m, p) for m, p, _ in transport.asked[1:]] == [
+        ("PATCH", f"/api/v1/namespaces/ns/events/{name}")
+    ] * 2
+    assert [body["count"] for _, _, body in transport.asked] == [1, 2, 3]
+
+
+def test_a_repeat_of_one_that_expired_is_written_anew_with_its_count():
+    gone = (404, status(404, "NotFound", "gone"))
+    transport = ScriptedTransport(answers=[(201, {}), gone, (201, {})])
+
+    async def main():
+        events = recorder(transport)
+        events.event(POD, "Warning", "BackOff", "again")
+        events.event(POD, "Warning", "BackOff", "again")
+        await events.flush()
+
+    asyncio.run(main())
+    assert transport.asked[2][0] == "POST"
+    assert transport.asked[2][2]["count"] == 2
+
+
+def test_a_refused_event_is_dropped_and_the_next_one_written():
+    forbidden = (403, status(403, "Forbidden", "no"))
+    transport = ScriptedTransport(answers=[forbidden, (201, {})])
+
+    async def main():
+        events = recorder(transport)
+        events.event(POD, "Normal", "One", "1")
+        events.event(POD, "Normal", "Two", "2")
+        await events.flush()
+
+    asyncio.run(main())
+    assert transport.asked[1][2]["reason"] == "Two"
+
+
+def test_a_flood_about_one_object_is_cut_and_others_still_pass():
+    transport = ScriptedTransport(answers=[(201, {})] * (BURST + 1))
+    other = {**POD, "metadata": {**POD["metadata"], "name": "b", "uid": "v"}}
+
+    async def main():
+        events = recorder(transport)
+        for number in range(BURST * 2):
+            events.event(POD, "Normal", "N", str(number))
+        events.event(other, "Normal", "N", "other")
+        await events.flush()
+
+    asyncio.run(main())
+    assert len(transport.asked) == BURST + 1
+    assert transport.asked[-1][2]["message"] == "other"
