@@ -13,9 +13,10 @@ of `resources`, ``Schema`` is one API version's types):
 ``names``            DNS labels and subdomains, label keys and values: each gives the messages
 ``intstr``           resolve "25%" or 3 against a total
 ``json_patch``       apply(doc, operations);  ``merge_patch`` apply(doc, patch)
-``strategic``        apply(doc, patch, schema.type_of(resource))
-``schema``           load(version) -> Schema: has_kind, type_of(resource), decode(resource, obj) ->
-                     Decoded(object, unknown fields); duplicate_fields(body)
+``strategic``        apply(schema, schema.type_of(resource), doc, patch)
+``schema``           load(version) -> Schema: has_kind, type_of(resource); versions()
+``decoding``         decode(schema, resource, body) -> Decoded(object, unknown, strict_errors);
+                     duplicate_fields(body); Undecodable is a 400, not a 422
 ``defaults``         apply(resource, obj): upstream's defaults, in place
 ``validation``       create(resource, obj), update(resource, new, old), status(resource, new, old)
                      -> list[Cause]

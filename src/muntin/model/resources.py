@@ -107,14 +107,14 @@ _PROXY_VERBS = ("create", "delete", "get", "patch", "update")
 _CONNECT = ("create", "get")
 
 _POD_SUBRESOURCES = (
-    Subresource("attach", _CONNECT, "PodAttachOptions"),
-    Subresource("binding", ("create",), "Binding"),
+    Subresource("attach", _CONNECT, "PodAttachOptions", "", "v1"),
+    Subresource("binding", ("create",), "Binding", "", "v1"),
     Subresource("ephemeralcontainers", UPDATE_VERBS),
     Subresource("eviction", ("create",), "Eviction", "policy", "v1"),
-    Subresource("exec", _CONNECT, "PodExecOptions"),
+    Subresource("exec", _CONNECT, "PodExecOptions", "", "v1"),
     Subresource("log", ("get",)),
-    Subresource("portforward", _CONNECT, "PodPortForwardOptions"),
-    Subresource("proxy", _PROXY_VERBS, "PodProxyOptions"),
+    Subresource("portforward", _CONNECT, "PodPortForwardOptions", "", "v1"),
+    Subresource("proxy", _PROXY_VERBS, "PodProxyOptions", "", "v1"),
     Subresource("resize", UPDATE_VERBS),
     _STATUS,
 )
@@ -167,7 +167,11 @@ def _core() -> tuple[Resource, ...]:
         ns("LimitRange", "limitranges", "limits"),
         cluster("Namespace", "namespaces", "ns", _FINALIZE, _STATUS, verbs=_NAMESPACE_VERBS),
         cluster(
-            "Node", "nodes", "no", Subresource("proxy", _PROXY_VERBS, "NodeProxyOptions"), _STATUS
+            "Node",
+            "nodes",
+            "no",
+            Subresource("proxy", _PROXY_VERBS, "NodeProxyOptions", "", "v1"),
+            _STATUS,
         ),
         ns("PersistentVolumeClaim", "persistentvolumeclaims", "pvc", _STATUS),
         cluster("PersistentVolume", "persistentvolumes", "pv", _STATUS),
@@ -188,7 +192,7 @@ def _core() -> tuple[Resource, ...]:
             "Service",
             "services",
             "svc",
-            Subresource("proxy", _PROXY_VERBS, "ServiceProxyOptions"),
+            Subresource("proxy", _PROXY_VERBS, "ServiceProxyOptions", "", "v1"),
             _STATUS,
             categories="all",
         ),

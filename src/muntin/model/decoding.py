@@ -1,0 +1,373 @@
+"""Request bodies against the schema: wrong types refused, unknown fields reported and dropped.
+
+`decode` gives the object as upstream would hold it after reading it into its typed form: nulls and
+empty optional lists and maps are gone, quantities and times are in canonical form.
+The words of errors are those of Go's decoder, which users know from the real API server.
+Source: sigs.k8s.io/json, apimachinery pkg/runtime/serializer/json v1.34.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from muntin.kit.errors import Invalid
+from muntin.model import quantity
+from muntin.model.resources import Resource
+from muntin.model.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Schema, Shape, Type
+
+Object = dict[str, Any]
+
+
+class Undecodable(Invalid):
+    """The body is not an object of the kind it should be: a bad request, not an invalid object."""
+
+
+@dataclass(slots=True)
+class Decoded:
+    """``object`` as it is to be used; ``unknown`` holds the paths of the fields that were dropped.
+
+    ``duplicates`` are the paths of fields given twice, if the caller looked for them.
+    """
+
+    object: Object
+    unknown: list[str] = field(default_factory=list)
+    duplicates: list[str] = field(default_factory=list)
+
+    @property
+    def strict_errors(self) -> list[str]:
+        """What strict field validation says: ``unknown field "spec.foo"``, and duplicates."""
+        return [
+            *(f'unknown field "{path}"' for path in self.unknown),
+            *(f'duplicate field "{path}"' for path in self.duplicates),
+        ]
+
+
+def decode(schema: Schema, resource: Resource, body: Any) -> Decoded:
+    """``body`` (parsed JSON) as an object of ``resource``.
+
+    Raises:
+        Undecodable: a value has the wrong type; the message is upstream's whole sentence.
+    """
+    return decode_as(schema, schema.type_of(resource), body, resource.version, resource.kind)
+
+
+def decode_as(schema: Schema, type_: Type, body: Any, version: str, kind: str) -> Decoded:
+    """As `decode`, for kinds without a row of their own (Scale, Eviction, TokenRequest)."""
+    walk = _Walk(schema)
+    try:
+        value = walk.struct(type_, body, ())
+    except _Mismatch as error:
+        raise Undecodable(
+            f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
+        ) from None
+    return Decoded(value, walk.unknown)
+
+
+def strict_error(resource_kind: str, version: str, errors: list[str]) -> str:
+    """The sentence with which strict validation refuses a body."""
+    return (
+        f'{resource_kind} in version "{version}" cannot be handled as a {resource_kind}: '
+        f"strict decoding error: {', '.join(errors)}"
+    )
+
+
+class _Mismatch(Exception):
+    pass
+
+
+_GO_SCALARS = {
+    "s": "string",
+    "y": "[]uint8",
+    "t": "string",
+    "i": "int32",
+    "i32": "int32",
+    "i64": "int64",
+    "n": "float64",
+    "n64": "float64",
+    "b": "bool",
+}
+_INT_LIMITS = {"i": 2**31, "i32": 2**31, "i64": 2**63}
+Path = tuple[str | int, ...]
+
+
+class _Walk:
+    """One pass over one body."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self.unknown: list[str] = []
+        self._owner = ""  # the Go struct whose field is being read, for messages
+
+    def struct(self, type_: Type, value: Any, path: Path) -> Object:
+        """The fields of ``value`` that ``type_`` has."""
+        if type(value) is not dict:
+            raise self._mismatch(value, type_.go_name, path)
+        fields = type_.fields
+        if not fields:
+            return value
+        result: Object = {}
+        for name, item in value.items():
+            shape = fields.get(name)
+            if shape is None:
+                self.unknown.append(path_text((*path, name)))
+                continue
+            if item is None:
+                continue
+            self._owner = type_.short_name
+            code = shape.code
+            if code == "s" and type(item) is str:
+                result[name] = item
+                continue
+            found = self.value(shape, item, (*path, name))
+            if code in ("[", "{") and not found and not shape.required:
+                continue
+            result[name] = found
+        return result
+
+    def value(self, shape: Shape, value: Any, path: Path) -> Any:
+        """``value`` as the shape wants it."""
+        code = shape.code
+        if code == "@":
+            return self._reference(shape.ref, value, path)
+        if code == "[":
+            if type(value) is not list:
+                raise self._mismatch(value, self._go_name(shape), path)
+            assert shape.items is not None
+            owner, items = self._owner, shape.items
+            result = []
+            for index, item in enumerate(value):
+                self._owner = owner
+                result.append(self._member(items, item, (*path, index)))
+            return result
+        if code == "{":
+            if type(value) is not dict:
+                raise self._mismatch(value, self._go_name(shape), path)
+            assert shape.items is not None
+            owner, items = self._owner, shape.items
+            found = {}
+            for key, item in value.items():
+                self._owner = owner
+                found[key] = self._member(items, item, (*path, key))
+            return found
+        return self._scalar(code, value, path)
+
+    def _member(self, shape: Shape, value: Any, path: Path) -> Any:
+        if value is None:  # Go reads null as the zero value of a member
+            return _ZERO.get(shape.code, dict)()
+        return self.value(shape, value, path)
+
+    def _reference(self, ref: str, value: Any, path: Path) -> Any:
+        special = _SPECIAL.get(ref)
+        if special is not None:
+            try:
+                return special(value)
+            except Invalid as error:
+                raise _Mismatch(error.message) from None
+        type_ = self._schema.type(ref)
+        if type_.shape.code == "*":
+            return value
+        return self.struct(type_, value, path)
+
+    def _scalar(self, code: str, value: Any, path: Path) -> Any:
+        kind = type(value)
+        if code in ("s", "t"):
+            if kind is str:
+                return value
+        elif code in _INT_LIMITS:
+            if kind is float and value.is_integer():
+                value, kind = int(value), int
+            limit = _INT_LIMITS[code]
+            if kind is int and -limit <= value < limit:
+                return value
+            if kind in (int, float):
+                raise self._mismatch(value, _GO_SCALARS[code], path, f"number {value}")
+        elif code == "b":
+            if kind is bool:
+                return value
+        elif code == "y":
+            if kind is str:
+                return _base64(value)
+        elif code in ("n", "n64"):
+            if kind in (int, float):
+                return value
+        elif code == "o":
+            if kind is dict:
+                return value
+            raise self._mismatch(value, "map[string]interface {}", path)
+        else:
+            return value
+        raise self._mismatch(value, _GO_SCALARS[code], path)
+
+    def _go_name(self, shape: Shape) -> str:
+        if shape.code == "@":
+            return self._schema.type(shape.ref).go_name
+        if shape.code == "[":
+            return "[]" + self._go_name(shape.items) if shape.items else "[]interface {}"
+        if shape.code == "{":
+            return f"map[string]{self._go_name(shape.items) if shape.items else 'interface {}'}"
+        return _GO_SCALARS.get(shape.code, "interface {}")
+
+    def _mismatch(self, value: Any, wanted: str, path: Path, found: str = "") -> _Mismatch:
+        found = found or _json_kind(value)
+        where = ".".join(part for part in path if isinstance(part, str))
+        if not where:
+            return _Mismatch(f"json: cannot unmarshal {found} into Go value of type {wanted}")
+        return _Mismatch(
+            f"json: cannot unmarshal {found} into Go struct field {self._owner}.{where} "
+            f"of type {wanted}"
+        )
+
+
+_ZERO: dict[str, Callable[[], Any]] = {
+    "s": str, "t": str, "y": str, "i": int, "i32": int, "i64": int, "n": int, "n64": int,
+    "b": bool, "[": list,
+}  # fmt: skip
+
+
+def _json_kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, int | float):
+        return "number"
+    return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "null"
+
+
+def path_text(path: Path) -> str:
+    """``("spec", "ports", 0, "port")`` as ``spec.ports[0].port``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _quantity(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Invalid(
+            "quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        )
+    return quantity.canonical(value.strip() if isinstance(value, str) else value)
+
+
+def _int_or_string(value: Any) -> int | str:
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise Invalid(f"json: cannot unmarshal {_json_kind(value)} into Go value of type string")
+
+
+def _base64(value: str) -> str:
+    text = value.replace("\n", "").replace("\r", "")
+    try:
+        data = binascii.a2b_base64(text, strict_mode=True)
+    except binascii.Error:
+        good = re.match(r"[A-Za-z0-9+/]*", text)
+        offset = good.end() if good else 0
+        raise _Mismatch(f"illegal base64 data at input byte {offset}") from None
+    return b64encode(data).decode("ascii")
+
+
+_rfc3339 = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
+).fullmatch
+_seconds_form = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").fullmatch
+_micro_form = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z").fullmatch
+
+
+def _instant(value: Any, layout: str) -> datetime:
+    if not isinstance(value, str):
+        raise Invalid(f"json: cannot unmarshal {_json_kind(value)} into Go value of type string")
+    match = _rfc3339(value)
+    if match is None:
+        raise Invalid(f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"')
+    year, month, day, hour, minute, second, fraction, zulu, sign, off_hour, off_minute = (
+        match.groups()
+    )
+    zone = UTC
+    if not zulu:
+        offset = timedelta(hours=int(off_hour), minutes=int(off_minute))
+        zone = timezone(-offset if sign == "-" else offset)
+    micro = int((fraction or "0")[:6].ljust(6, "0"))
+    try:
+        stamp = datetime(
+            int(year), int(month), int(day), int(hour), int(minute), int(second), micro, zone
+        )
+    except ValueError as error:
+        raise Invalid(f'parsing time "{value}": {error}') from None
+    return stamp.astimezone(UTC)
+
+
+def _time(value: Any) -> str:
+    if isinstance(value, str) and _seconds_form(value):
+        _instant(value, "2006-01-02T15:04:05Z07:00")
+        return value
+    return _instant(value, "2006-01-02T15:04:05Z07:00").strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _micro_time(value: Any) -> str:
+    layout = "2006-01-02T15:04:05.000000Z07:00"
+    stamp = _instant(value, layout)
+    if _micro_form(str(value)):
+        return str(value)
+    return stamp.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+_SPECIAL: dict[str, Callable[[Any], Any]] = {
+    QUANTITY: _quantity,
+    INT_OR_STRING: _int_or_string,
+    TIME: _time,
+    MICRO_TIME: _micro_time,
+}
+
+
+class _Pairs(dict[str, Any]):
+    """An object of the body, with the names it had more than once."""
+
+    twice: tuple[str, ...] = ()
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> _Pairs:
+    result = _Pairs(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        twice = []
+        for name, _ in pairs:
+            if name in seen and name not in twice:
+                twice.append(name)
+            seen.add(name)
+        result.twice = tuple(twice)
+    return result
+
+
+def duplicate_fields(body: bytes) -> list[str]:
+    """The paths of the fields that the JSON text ``body`` gives more than once.
+
+    Raises:
+        Undecodable: not JSON.
+    """
+    try:
+        parsed = json.loads(body, object_pairs_hook=_pairs)
+    except ValueError as error:
+        raise Undecodable(f"the body is not JSON: {error}") from None
+    return [path_text(path) for path in _duplicates(parsed, ())]
+
+
+def _duplicates(value: Any, path: Path) -> Iterator[Path]:
+    if isinstance(value, _Pairs):
+        yield from ((*path, name) for name in value.twice)
+        for name, item in value.items():
+            if isinstance(item, dict | list):
+                yield from _duplicates(item, (*path, name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _duplicates(item, (*path, index))
