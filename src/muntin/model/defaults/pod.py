@@ -1,0 +1,174 @@
+"""Defaults of pods, pod templates, containers, probes and volumes.
+
+Source: kubernetes v1.34 pkg/apis/core/v1/defaults.go, zz_generated.defaults.go;
+container images: pkg/util/parsers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Object = dict[str, Any]
+
+_FILE_MODE = 0o644
+_TOKEN_SECONDS = 3600
+
+
+def pod(obj: Object) -> None:
+    """A pod: requests from limits, and all that its spec needs."""
+    spec = obj.setdefault("spec", {})
+    for container in _containers(spec):
+        _requests_from_limits(container)
+    if spec.get("resources"):
+        _pod_requests(spec)
+    spec.setdefault("enableServiceLinks", True)
+    pod_spec(spec)
+    obj.setdefault("status", {})
+
+
+def pod_template(template: Object) -> None:
+    """The template of a workload."""
+    template.setdefault("metadata", {}).setdefault("creationTimestamp", None)
+    pod_spec(template.setdefault("spec", {}))
+
+
+def pod_spec(spec: Object) -> None:
+    """A pod's spec, wherever it stands."""
+    spec.setdefault("dnsPolicy", "ClusterFirst")
+    spec.setdefault("restartPolicy", "Always")
+    spec.setdefault("securityContext", {})
+    spec.setdefault("terminationGracePeriodSeconds", 30)
+    spec.setdefault("schedulerName", "default-scheduler")
+    _service_account(spec)
+    for container in _containers(spec):
+        _container(container)
+        if spec.get("hostNetwork"):
+            for port in container.get("ports") or ():
+                if not port.get("hostPort") and "containerPort" in port:
+                    port["hostPort"] = port["containerPort"]
+    for volume in spec.get("volumes") or ():
+        _volume(volume)
+
+
+def _containers(spec: Object) -> Iterable[Object]:
+    for field in ("initContainers", "containers", "ephemeralContainers"):
+        yield from spec.get(field) or ()
+
+
+def _service_account(spec: Object) -> None:
+    """``serviceAccount`` is the old name of ``serviceAccountName``; both are kept equal."""
+    name = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if name:
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
+
+
+def _requests_from_limits(container: Object) -> None:
+    resources = container.get("resources") or {}
+    limits = resources.get("limits")
+    if limits:
+        resources["requests"] = {**limits, **(resources.get("requests") or {})}
+
+
+def _pod_requests(spec: Object) -> None:
+    resources = spec["resources"]
+    limits = resources.get("limits")
+    if limits and not resources.get("requests"):
+        resources["requests"] = dict(limits)
+
+
+def _container(container: Object) -> None:
+    if not container.get("imagePullPolicy"):
+        container["imagePullPolicy"] = _pull_policy(container.get("image") or "")
+    container.setdefault("terminationMessagePath", "/dev/termination-log")
+    container.setdefault("terminationMessagePolicy", "File")
+    container.setdefault("resources", {})
+    for port in container.get("ports") or ():
+        port.setdefault("protocol", "TCP")
+    for variable in container.get("env") or ():
+        _field_sources(variable.get("valueFrom") or {})
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if container.get(name):
+            _probe(container[name])
+    lifecycle = container.get("lifecycle") or {}
+    for name in ("postStart", "preStop"):
+        _http_get((lifecycle.get(name) or {}).get("httpGet"))
+
+
+def _pull_policy(image: str) -> str:
+    """Always for images whose tag may move: ``latest``, or no tag and no digest."""
+    if "@" in image:
+        return "IfNotPresent"
+    tag = image.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag in ("", "latest") else "IfNotPresent"
+
+
+def _probe(probe: Object) -> None:
+    for field, value in (
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ):
+        if not probe.get(field):
+            probe[field] = value
+    _http_get(probe.get("httpGet"))
+    if probe.get("grpc") is not None:
+        probe["grpc"].setdefault("service", "")
+
+
+def _http_get(action: Object | None) -> None:
+    if action is None:
+        return
+    if not action.get("path"):
+        action["path"] = "/"
+    action.setdefault("scheme", "HTTP")
+
+
+def _field_sources(source: Object) -> None:
+    """What ``valueFrom`` or a downward API file reads."""
+    if source.get("fieldRef") is not None:
+        source["fieldRef"].setdefault("apiVersion", "v1")
+    if source.get("resourceFieldRef") is not None:
+        source["resourceFieldRef"].setdefault("divisor", "0")
+
+
+_MODES = ("secret", "configMap", "downwardAPI", "projected")
+
+
+def _volume(volume: Object) -> None:
+    if not any(value is not None for name, value in volume.items() if name != "name"):
+        volume["emptyDir"] = {}
+    for name in _MODES:
+        if volume.get(name) is not None:
+            volume[name].setdefault("defaultMode", _FILE_MODE)
+    for item in (volume.get("downwardAPI") or {}).get("items") or ():
+        _field_sources(item)
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        _projection(source)
+    if volume.get("hostPath") is not None:
+        volume["hostPath"].setdefault("type", "")
+    if volume.get("iscsi") is not None:
+        volume["iscsi"].setdefault("iscsiInterface", "default")
+    if volume.get("azureDisk") is not None:
+        for field, value in _AZURE_DISK.items():
+            volume["azureDisk"].setdefault(field, value)
+    if volume.get("rbd") is not None:
+        for field, value in _RBD.items():
+            volume["rbd"].setdefault(field, value)
+    template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+    if template is not None:
+        template.setdefault("metadata", {}).setdefault("creationTimestamp", None)
+        template.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
+
+
+_AZURE_DISK = {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared", "readOnly": False}
+_RBD = {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"}
+
+
+def _projection(source: Object) -> None:
+    token = source.get("serviceAccountToken")
+    if token is not None:
+        token.setdefault("expirationSeconds", _TOKEN_SECONDS)
+    for item in (source.get("downwardAPI") or {}).get("items") or ():
+        _field_sources(item)
