@@ -45,7 +45,7 @@ def cron_job(obj: Object) -> None:
     spec.setdefault("successfulJobsHistoryLimit", 3)
     spec.setdefault("failedJobsHistoryLimit", 1)
     template = spec.setdefault("jobTemplate", {})
-    template.setdefault("metadata", {}).setdefault("creationTimestamp", None)
+    template.setdefault("metadata", {})
     pod_template(template.setdefault("spec", {}).setdefault("template", {}))
     obj.setdefault("status", {})
 

@@ -48,7 +48,7 @@ def limit_range(obj: Object) -> None:
         if item.get("type") != "Container":
             continue
         default = {**(item.get("max") or {}), **(item.get("default") or {})}
-        request = {**default, **(item.get("min") or {}), **(item.get("defaultRequest") or {})}
+        request = {**(item.get("min") or {}), **default, **(item.get("defaultRequest") or {})}
         if default:
             item["default"] = default
         if request:

@@ -47,14 +47,13 @@ def endpoints(obj: Object) -> None:
 
 
 def endpoint_slice(obj: Object) -> None:
-    """TCP ports with an empty name; ``ports`` is always there."""
+    """TCP ports with an empty name; both lists are always there."""
     for port in obj.get("ports") or ():
         port.setdefault("name", "")
         port.setdefault("protocol", "TCP")
-    if obj.get("ports") is None:
-        obj["ports"] = None
-    if obj.get("endpoints") is None:
-        obj["endpoints"] = None
+    for field in ("ports", "endpoints"):
+        if obj.get(field) is None:
+            obj[field] = []
 
 
 def network_policy(obj: Object) -> None:

@@ -29,7 +29,7 @@ def pod(obj: Object) -> None:
 
 def pod_template(template: Object) -> None:
     """The template of a workload."""
-    template.setdefault("metadata", {}).setdefault("creationTimestamp", None)
+    template.setdefault("metadata", {})
     pod_spec(template.setdefault("spec", {}))
 
 
@@ -158,7 +158,7 @@ def _volume(volume: Object) -> None:
             volume["rbd"].setdefault(field, value)
     template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
     if template is not None:
-        template.setdefault("metadata", {}).setdefault("creationTimestamp", None)
+        template.setdefault("metadata", {})
         template.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
 
 

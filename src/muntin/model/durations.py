@@ -1,0 +1,56 @@
+"""Times of API objects, and how `kubectl` writes how long ago they were.
+
+Source: apimachinery pkg/util/duration/duration.go (HumanDuration) v1.34.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+
+_MINUTE, _HOUR = 60, 3600
+_DAY_HOURS, _YEAR_DAYS = 24, 365
+
+
+@lru_cache(maxsize=4096)
+def epoch_s(stamp: str) -> float:
+    """Seconds since 1970 of an RFC 3339 time such as ``2024-05-01T12:00:00Z``."""
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
+    return f"{large}{large_unit}{small}{small_unit}" if small else f"{large}{large_unit}"
+
+
+def human(seconds: float) -> str:
+    """A span in at most two units, coarser the longer it is: ``8s``, ``5m10s``, ``3h``, ``2d4h``.
+
+    Up to two seconds in the future count as now; more is ``<invalid>``.
+    """
+    whole = int(seconds)
+    if whole < -1:
+        return "<invalid>"
+    if whole < 2 * _MINUTE:
+        return f"{max(whole, 0)}s"
+    minutes, hours = whole // _MINUTE, whole // _HOUR
+    if minutes < 10:
+        return _pair(minutes, "m", whole % _MINUTE, "s")
+    if minutes < 3 * 60:
+        return f"{minutes}m"
+    if hours < 8:
+        return _pair(hours, "h", minutes % 60, "m")
+    if hours < 2 * _DAY_HOURS:
+        return f"{hours}h"
+    days = hours // _DAY_HOURS
+    if days < 8:
+        return _pair(days, "d", hours % _DAY_HOURS, "h")
+    if days < 2 * _YEAR_DAYS:
+        return f"{days}d"
+    if days < 8 * _YEAR_DAYS:
+        return _pair(days // _YEAR_DAYS, "y", days % _YEAR_DAYS, "d")
+    return f"{days // _YEAR_DAYS}y"
+
+
+def since(stamp: str | None, now_s: float) -> str:
+    """How long before ``now_s`` (seconds since 1970) ``stamp`` was; ``<unknown>`` without one."""
+    return human(now_s - epoch_s(stamp)) if stamp else "<unknown>"

@@ -1,0 +1,238 @@
+"""How nodes, namespaces, events, configuration, roles and leases are shown.
+
+Source: kubernetes v1.34 pkg/printers/internalversion/printers.go.
+"""
+
+from __future__ import annotations
+
+from muntin.model import durations
+from muntin.model.pods import condition
+from muntin.model.tables.printer import (
+    NOTHING,
+    UNKNOWN,
+    Cells,
+    Column,
+    Object,
+    Printer,
+    age,
+    columns,
+    name,
+    spec_of,
+    status_of,
+)
+
+_ROLE_PREFIX = "node-role.kubernetes.io/"
+
+
+def _node_roles(node: Object) -> str:
+    labels = node["metadata"].get("labels") or {}
+    roles = {key.removeprefix(_ROLE_PREFIX) for key in labels if key.startswith(_ROLE_PREFIX)}
+    roles.add(labels.get("kubernetes.io/role", ""))
+    return ",".join(sorted(role for role in roles if role)) or NOTHING
+
+
+def _node_status(node: Object) -> str:
+    ready = condition(node, "Ready")
+    shown = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
+    return f"{shown},SchedulingDisabled" if spec_of(node).get("unschedulable") else shown
+
+
+def _node(obj: Object, now_s: float) -> Cells:
+    status = status_of(obj)
+    info = status.get("nodeInfo") or {}
+    addresses: dict[str, str] = {}
+    for row in status.get("addresses") or ():
+        addresses.setdefault(row["type"], row["address"])
+    return [
+        name(obj),
+        _node_status(obj),
+        _node_roles(obj),
+        age(obj, now_s),
+        info.get("kubeletVersion", ""),
+        addresses.get("InternalIP", NOTHING),
+        addresses.get("ExternalIP", NOTHING),
+        info.get("osImage") or UNKNOWN,
+        info.get("kernelVersion") or UNKNOWN,
+        info.get("containerRuntimeVersion") or UNKNOWN,
+    ]
+
+
+def _event_source(obj: Object) -> str:
+    source = obj.get("source") or obj.get("deprecatedSource") or {}
+    component = (
+        source.get("component")
+        or obj.get("reportingComponent")
+        or obj.get("reportingController", "")
+    )
+    host = source.get("host") or obj.get("reportingInstance") or ""
+    return f"{component}, {host}" if host else str(component)
+
+
+def _event_times(obj: Object, now_s: float) -> tuple[str, str, int]:
+    """(first seen, last seen, count)."""
+    first_stamp = obj.get("firstTimestamp") or obj.get("deprecatedFirstTimestamp")
+    first = durations.since(first_stamp or obj.get("eventTime"), now_s)
+    last_stamp = obj.get("lastTimestamp") or obj.get("deprecatedLastTimestamp")
+    last = durations.since(last_stamp, now_s) if last_stamp else first
+    series = obj.get("series")
+    if series:
+        return first, durations.since(series.get("lastObservedTime"), now_s), series["count"]
+    return first, last, obj.get("count") or obj.get("deprecatedCount") or 1
+
+
+def _event(obj: Object, now_s: float) -> Cells:
+    target = obj.get("involvedObject") or obj.get("regarding") or {}
+    kind = str(target.get("kind", "")).lower()
+    first, last, count = _event_times(obj, now_s)
+    return [
+        last,
+        obj.get("type", ""),
+        obj.get("reason", ""),
+        f"{kind}/{target['name']}" if target.get("name") else kind,
+        target.get("fieldPath", ""),
+        _event_source(obj),
+        str(obj.get("message") or obj.get("note") or "").strip(),
+        first,
+        count,
+        name(obj),
+    ]
+
+
+def _namespace(obj: Object, now_s: float) -> Cells:
+    return [name(obj), status_of(obj).get("phase", ""), age(obj, now_s)]
+
+
+def _config_map(obj: Object, now_s: float) -> Cells:
+    size = len(obj.get("data") or ()) + len(obj.get("binaryData") or ())
+    return [name(obj), size, age(obj, now_s)]
+
+
+def _secret(obj: Object, now_s: float) -> Cells:
+    return [name(obj), obj.get("type", ""), len(obj.get("data") or ()), age(obj, now_s)]
+
+
+def _service_account(obj: Object, now_s: float) -> Cells:
+    return [name(obj), len(obj.get("secrets") or ()), age(obj, now_s)]
+
+
+def _component_status(obj: Object, _: float) -> Cells:
+    row = next((row for row in obj.get("conditions") or () if row["type"] == "Healthy"), {})
+    shown = {"True": "Healthy", "False": "Unhealthy"}.get(row.get("status", ""), "Unknown")
+    return [name(obj), shown, row.get("message", ""), row.get("error", "")]
+
+
+def _quota(obj: Object, now_s: float) -> Cells:
+    hard, used = status_of(obj).get("hard") or {}, status_of(obj).get("used") or {}
+    limits: list[str] = []
+    requests: list[str] = []
+    for resource in sorted(hard):
+        text = f"{resource}: {used.get(resource, '0')}/{hard[resource]}"
+        (limits if resource.startswith("limits.") else requests).append(text)
+    return [name(obj), ", ".join(requests), ", ".join(limits), age(obj, now_s)]
+
+
+def _role_binding(obj: Object, now_s: float) -> Cells:
+    role = obj.get("roleRef") or {}
+    users: list[str] = []
+    groups: list[str] = []
+    accounts: list[str] = []
+    for subject in obj.get("subjects") or ():
+        if subject["kind"] == "ServiceAccount":
+            accounts.append(f"{subject.get('namespace', '')}/{subject['name']}")
+        else:
+            (users if subject["kind"] == "User" else groups).append(subject["name"])
+    shown = [", ".join(rows) for rows in (users, groups, accounts)]
+    return [name(obj), f"{role.get('kind')}/{role.get('name')}", age(obj, now_s), *shown]
+
+
+def _lease(obj: Object, now_s: float) -> Cells:
+    return [name(obj), spec_of(obj).get("holderIdentity") or "", age(obj, now_s)]
+
+
+def _priority_class(obj: Object, now_s: float) -> Cells:
+    return [
+        name(obj),
+        obj.get("value", 0),
+        bool(obj.get("globalDefault")),
+        age(obj, now_s),
+        obj.get("preemptionPolicy") or "",
+    ]
+
+
+def _runtime_class(obj: Object, now_s: float) -> Cells:
+    return [name(obj), obj.get("handler", ""), age(obj, now_s)]
+
+
+def _signing_request(obj: Object, now_s: float) -> Cells:
+    spec, status = spec_of(obj), status_of(obj)
+    seconds = spec.get("expirationSeconds")
+    kinds = {row["type"] for row in status.get("conditions") or ()}
+    shown = [kind for kind in ("Approved", "Denied", "Failed") if kind in kinds] or ["Pending"]
+    if status.get("certificate"):
+        shown.append("Issued")
+    return [
+        name(obj),
+        age(obj, now_s),
+        spec.get("signerName", ""),
+        spec.get("username", ""),
+        NOTHING if seconds is None else durations.human(seconds),
+        ",".join(shown),
+    ]
+
+
+_BINDING = Printer(
+    columns("Name", "Role", "Age", wide=("Users", "Groups", "ServiceAccounts")), _role_binding
+)
+_EVENT = Printer(
+    (
+        *columns("Last Seen", "Type", "Reason", "Object"),
+        *columns(wide=("Subobject", "Source")),
+        *columns("Message"),
+        Column("First Seen", priority=1),
+        Column("Count", "integer", priority=1),
+        Column("Name", priority=1),
+    ),
+    _event,
+)
+
+PRINTERS = {
+    ("", "Node"): Printer(
+        columns(
+            "Name",
+            "Status",
+            "Roles",
+            "Age",
+            "Version",
+            wide=("Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Container-Runtime"),
+        ),
+        _node,
+    ),
+    ("", "Event"): _EVENT,
+    ("events.k8s.io", "Event"): _EVENT,
+    ("", "Namespace"): Printer(columns("Name", "Status", "Age"), _namespace),
+    ("", "ConfigMap"): Printer(columns("Name", ("Data", "string"), "Age"), _config_map),
+    ("", "Secret"): Printer(columns("Name", "Type", "Data", "Age"), _secret),
+    ("", "ServiceAccount"): Printer(columns("Name", "Secrets", "Age"), _service_account),
+    ("", "ComponentStatus"): Printer(
+        columns("Name", "Status", "Message", "Error"), _component_status
+    ),
+    ("", "ResourceQuota"): Printer(columns("Name", "Request", "Limit", "Age"), _quota),
+    ("rbac.authorization.k8s.io", "RoleBinding"): _BINDING,
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _BINDING,
+    ("coordination.k8s.io", "Lease"): Printer(columns("Name", "Holder", "Age"), _lease),
+    ("scheduling.k8s.io", "PriorityClass"): Printer(
+        columns(
+            "Name",
+            ("Value", "integer"),
+            ("Global-Default", "boolean"),
+            "Age",
+            "PreemptionPolicy",
+        ),
+        _priority_class,
+    ),
+    ("node.k8s.io", "RuntimeClass"): Printer(columns("Name", "Handler", "Age"), _runtime_class),
+    ("certificates.k8s.io", "CertificateSigningRequest"): Printer(
+        columns("Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition"),
+        _signing_request,
+    ),
+}
