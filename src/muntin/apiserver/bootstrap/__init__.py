@@ -1,0 +1,1 @@
+"""The objects that a new API server makes for itself."""
