@@ -2,8 +2,8 @@
 
 Source: kubernetes v1.34 plugin/pkg/auth/authorizer/rbac/bootstrappolicy, policy.go and
 controller_policy.go. Roles of parts that Muntin does not have yet are left out; the others are no
-wider than upstream's, except that each controller may also list and watch what it caches (there they
-share one identity for that).
+wider than upstream's, except that each controller may also list and watch what it caches (there
+all share one identity for that).
 """
 
 from __future__ import annotations
