@@ -1,1 +1,1 @@
-"""OCI images and runtime bundles."""
+"""The OCI seam: image references, documents, layers and archives, registries, runtime bundles."""

@@ -1,0 +1,192 @@
+/* wcinit.exe: starts a container's Windows program, carries its stdio, reports its exit code.
+ *
+ * Linux pipes are not Windows pipes (libuv programs refuse them), so standard handles that are
+ * pipes are replaced by real named pipes and pumped. What to start comes from the file named by
+ * the environment variable WCINIT_START, as UTF-8 records that each end in a NUL:
+ *
+ *   command line, current directory, path of the "started" pipe, path of the status file,
+ *   then NAME=VALUE for each environment variable (a name without "=" is removed)
+ *
+ * "started" gets `0` once the program runs, else the Windows error number. The status file gets
+ * the exit code in decimal (32 bits, unsigned), or `failed N` when it could not be started.
+ * Paths are Linux paths; an empty one is not written.
+ */
+#define _WIN32_WINNT 0x0a00
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include "unix.h"
+
+#define EXIT_NOT_STARTED 126
+#define EXIT_NOT_FOUND 127
+#define LAST_OUTPUT_MS 2000
+
+struct pump {
+    HANDLE from, to;
+    BOOL close_to;
+};
+
+struct start {
+    char *data;
+    WCHAR *command_line, *directory;
+    const char *started_path, *status_path;
+};
+
+static struct start start;
+
+/* The records are kept for the life of the process. */
+static char *read_file(const char *path) {
+    long long fd = unix_call(UNIX_OPEN, (long long)path, UNIX_O_CLOEXEC, 0, 0);
+    size_t size = 0, room = 65536;
+    char *data = malloc(room + 2);
+    if (fd < 0 || !data) return NULL;
+    for (;;) {
+        long long got = unix_call(UNIX_READ, fd, (long long)(data + size), room - size, 0);
+        if (got == -UNIX_EINTR) continue;
+        if (got <= 0) break;
+        size += got;
+        if (size == room) data = realloc(data, (room *= 2) + 2);
+    }
+    unix_call(UNIX_CLOSE, fd, 0, 0, 0);
+    data[size] = data[size + 1] = 0; /* an empty record ends the list */
+    return data;
+}
+
+static WCHAR *wide(const char *text) {
+    int length = MultiByteToWideChar(CP_UTF8, 0, text, -1, NULL, 0);
+    WCHAR *result = malloc(length * sizeof(WCHAR));
+    MultiByteToWideChar(CP_UTF8, 0, text, -1, result, length);
+    return result;
+}
+
+static const char *next(const char *record) { return record + strlen(record) + 1; }
+
+static void set_variable(const char *record) {
+    WCHAR *name = wide(record), *value = wcschr(name + 1, L'=');
+    if (value) *value++ = 0;
+    SetEnvironmentVariableW(name, value);
+    free(name);
+}
+
+static BOOL read_start(void) {
+    char path[512];
+    if (!GetEnvironmentVariableA("WCINIT_START", path, sizeof path)) return FALSE;
+    if (!(start.data = read_file(path))) return FALSE;
+    const char *record = start.data;
+    start.command_line = wide(record);
+    start.directory = wide(record = next(record));
+    start.started_path = record = next(record);
+    start.status_path = record = next(record);
+    SetEnvironmentVariableA("WCINIT_START", NULL);
+    for (record = next(record); *record; record = next(record)) set_variable(record);
+    return TRUE;
+}
+
+static void report(const char *path, const char *form, unsigned long value) {
+    char text[32];
+    if (*path) unix_write_file(path, text, sprintf(text, form, value));
+}
+
+static int not_started(DWORD error) {
+    report(start.status_path, "failed %lu\n", error);
+    report(start.started_path, "%lu\n", error);
+    return error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND ? EXIT_NOT_FOUND
+                                                                          : EXIT_NOT_STARTED;
+}
+
+static DWORD WINAPI run_pump(void *argument) {
+    struct pump *pump = argument;
+    char buffer[65536];
+    DWORD got, done;
+    while (ReadFile(pump->from, buffer, sizeof buffer, &got, NULL) && got) {
+        char *at = buffer;
+        for (; got && WriteFile(pump->to, at, got, &done, NULL); at += done, got -= done) {}
+        if (got) break;
+    }
+    if (pump->close_to) CloseHandle(pump->to);
+    return 0;
+}
+
+/* A named pipe: our end, and theirs, which a child inherits. */
+static BOOL make_pipe(HANDLE *ours, HANDLE *theirs, BOOL they_read) {
+    static LONG serial;
+    char name[80];
+    SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
+    DWORD access = they_read ? GENERIC_READ | FILE_WRITE_ATTRIBUTES
+                             : GENERIC_WRITE | FILE_READ_ATTRIBUTES;
+    sprintf(name, "\\\\.\\pipe\\wcinit-%lu-%ld", GetCurrentProcessId(),
+            InterlockedIncrement(&serial));
+    *ours = CreateNamedPipeA(name, PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE,
+                             PIPE_TYPE_BYTE | PIPE_WAIT, 1, 65536, 65536, 0, NULL);
+    if (*ours == INVALID_HANDLE_VALUE) return FALSE;
+    *theirs = CreateFileA(name, access, 0, &inherit, OPEN_EXISTING, FILE_FLAG_OVERLAPPED, NULL);
+    return *theirs != INVALID_HANDLE_VALUE;
+}
+
+/* Console events are for the program; this process only waits for it. */
+static BOOL WINAPI ignore_event(DWORD event) {
+    (void)event;
+    return TRUE;
+}
+
+/* While we run, the program's processes end with us: a killed exec leaves nothing behind. */
+static HANDLE job_around(HANDLE process) {
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {0};
+    HANDLE job = CreateJobObjectA(NULL, NULL);
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+    AssignProcessToJobObject(job, process);
+    return job;
+}
+
+static void release_job(HANDLE job) {
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {0};
+    SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+}
+
+int main(void) {
+    static const DWORD ids[3] = {STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE};
+    static struct pump pumps[3];
+    HANDLE threads[3] = {0}, theirs[3];
+    STARTUPINFOW info = {.cb = sizeof info, .dwFlags = STARTF_USESTDHANDLES};
+    PROCESS_INFORMATION process;
+    DWORD code = EXIT_NOT_STARTED;
+
+    if (!read_start()) {
+        fputs("wcinit: WCINIT_START names no file that can be read\n", stderr);
+        return EXIT_NOT_STARTED;
+    }
+    for (int i = 0; i < 3; i++) {
+        HANDLE given = theirs[i] = GetStdHandle(ids[i]), ours;
+        if (GetFileType(given) != FILE_TYPE_PIPE) {
+            SetHandleInformation(given, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
+            continue;
+        }
+        if (!make_pipe(&ours, &theirs[i], i == 0)) return not_started(GetLastError());
+        pumps[i] = i == 0 ? (struct pump){given, ours, TRUE} : (struct pump){ours, given, FALSE};
+        threads[i] = CreateThread(NULL, 0, run_pump, &pumps[i], 0, NULL);
+    }
+    info.hStdInput = theirs[0];
+    info.hStdOutput = theirs[1];
+    info.hStdError = theirs[2];
+    SetConsoleCtrlHandler(ignore_event, TRUE);
+    if (*start.directory && !SetCurrentDirectoryW(start.directory))
+        return not_started(ERROR_DIRECTORY);
+    if (!CreateProcessW(NULL, start.command_line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL,
+                        &info, &process))
+        return not_started(GetLastError());
+    HANDLE job = job_around(process.hProcess);
+    ResumeThread(process.hThread);
+    report(start.started_path, "%lu\n", 0);
+    for (int i = 0; i < 3; i++)
+        if (threads[i]) CloseHandle(theirs[i]);
+    WaitForSingleObject(process.hProcess, INFINITE);
+    GetExitCodeProcess(process.hProcess, &code);
+    for (int i = 1; i < 3; i++)
+        if (threads[i]) WaitForSingleObject(threads[i], LAST_OUTPUT_MS);
+    release_job(job);
+    report(start.status_path, "%lu\n", code);
+    ExitProcess(code);
+}
