@@ -49,18 +49,22 @@ def create(config: ClusterConfig) -> None:
         _configure(fabric, names, sockets)
 
 
-def remove(cluster: str) -> None:
-    """Remove all namespaces of ``cluster``, those of its pods too. Absent ones are fine."""
+def namespaces(cluster: str) -> list[str]:
+    """The namespaces of ``cluster`` and of its pods that are there now."""
     prefix = paths.ClusterPaths(cluster).netns("")
     # `a` must not take what belongs to `a-b`.
-    others = [
+    others = tuple(
         paths.ClusterPaths(name).netns("")
         for name in paths.existing()
         if name.startswith(f"{cluster}-")
-    ]
-    for name in netns.names(prefix):
-        if not any(name.startswith(other) for other in others):
-            netns.delete(name)
+    )
+    return [name for name in netns.names(prefix) if not name.startswith(others)]
+
+
+def remove(cluster: str) -> None:
+    """Remove all namespaces of ``cluster``, those of its pods too. Absent ones are fine."""
+    for name in namespaces(cluster):
+        netns.delete(name)
 
 
 def _lay(wire: Wire, sockets: dict[str, RouteSocket], fds: dict[str, int]) -> None:

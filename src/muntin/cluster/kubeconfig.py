@@ -100,6 +100,12 @@ def target(explicit: Path | None, environment: Mapping[str, str]) -> Path:
     return Path(environment.get("HOME") or "~").expanduser() / ".kube" / "config"
 
 
+def check(path: Path) -> None:
+    """Raise Invalid when ``path`` is there and is no kubeconfig."""
+    if path.exists():
+        _parse(path.read_bytes(), path)
+
+
 def install(access: Access, path: Path, undo: Path) -> None:
     """Merge ``access`` into ``path``; ``undo`` is a file of ours that remembers what was there.
 

@@ -59,7 +59,7 @@ def processes(paths: ClusterPaths) -> Iterator[int]:
     """Processes in a network namespace of the cluster, in its control groups, or with its files
     as their program's arguments (the relay to the world lives in the host's namespace)."""
     namespaces = _namespace_ids(paths)
-    marks = (os.fsencode(paths.run) + b"/", os.fsencode(netns.path_of(paths.netns(""))))
+    marks = (os.fsencode(paths.run) + b"/", os.fsencode(netns.path_of(paths.netns("outside"))))
     grouped = re.compile(rf":/{re.escape(paths.cgroup())}(/|$)", re.MULTILINE)
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -87,8 +87,8 @@ def _is_alive(entry: Path) -> bool:
 
 
 def _namespace_ids(paths: ClusterPaths) -> set[int]:
-    host = os.stat("/proc/self/ns/net").st_ino
-    files = [netns.path_of(name) for name in netns.names(paths.netns(""))]
+    host = Path("/proc/self/ns/net").stat().st_ino
+    files = [netns.path_of(name) for name in fabric.namespaces(paths.name)]
     files += [Path(row.target) for row in mounts.below((paths.run,)) if row.kind == "nsfs"]
     return {path.stat().st_ino for path in files if path.exists()} - {host}
 
@@ -108,7 +108,7 @@ def remove_cgroups(name: str) -> None:
         top = root / name
         for folder, _, _ in os.walk(top, topdown=False):
             with suppress(OSError):
-                os.rmdir(folder)
+                Path(folder).rmdir()
         with suppress(OSError):
             top.parent.rmdir()
 

@@ -153,6 +153,7 @@ class ProcessTable:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         redirect(self._logs / f"{component.name}.log")
+        close_all_but(component.inherit)
         if component.namespace:
             netns.enter_for_good(component.namespace)
         if component.main is not None:
@@ -160,7 +161,7 @@ class ProcessTable:
             os._exit(0)
         for fd in component.inherit:
             os.set_inheritable(fd, True)
-        os.execvpe(component.argv[0], component.argv, {**os.environ, **component.environment})
+        os.execvpe(component.argv[0], list(component.argv), {**os.environ, **component.environment})
 
 
 def restart_delay(failures: int) -> float:
@@ -178,6 +179,15 @@ def redirect(path: Path) -> None:
     os.dup2(out, 2)
     os.close(out)
     os.close(empty)
+
+
+def close_all_but(kept: Sequence[int]) -> None:
+    """Close every descriptor above stderr that is not in ``kept``."""
+    start = 3
+    for fd in sorted(kept):
+        os.closerange(start, fd)
+        start = fd + 1
+    os.closerange(start, os.sysconf("SC_OPEN_MAX"))
 
 
 def _signal(pid: int, number: int) -> None:

@@ -111,10 +111,7 @@ def resolve(draft: Draft) -> ClusterConfig:
     Raises:
         Invalid: a value is wrong; the message names its place and what would be right.
     """
-    if not _NAME.fullmatch(draft.name):
-        draft.wrong(
-            "name", f"{draft.name!r} must be lower-case letters, digits and '-' (at most 32)"
-        )
+    draft.checked("name", partial(check_name, draft.name))
     networking = _networking(draft)
     version = _kubernetes(draft, "kubernetesVersion", draft.version, releases.DEFAULT_KUBERNETES)
     if version not in releases.API_VERSIONS:
@@ -129,6 +126,12 @@ def resolve(draft: Draft) -> ClusterConfig:
         networking=networking,
         nodes=_nodes(draft, nodes, networking, version),
     )
+
+
+def check_name(name: str) -> None:
+    """Raise Invalid unless ``name`` can be a cluster's or a node's."""
+    if not _NAME.fullmatch(name):
+        raise Invalid(f"{name!r} must be at most 32 lower-case letters, digits and '-'")
 
 
 def check_label(key: str, value: str) -> None:
@@ -226,8 +229,7 @@ def _nodes(
     nodes = list[NodeConfig]()
     for index, row in enumerate(named):
         path = f"nodes[{index}]"
-        if not _NAME.fullmatch(row.name):
-            draft.wrong(f"{path}.name", f"{row.name!r} must be lower-case letters, digits and '-'")
+        draft.checked(f"{path}.name", partial(check_name, row.name))
         if row.name in PLACES:
             draft.wrong(f"{path}.name", f"{row.name} is a place of its own; use another name")
         if row.name in (node.name for node in nodes):

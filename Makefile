@@ -1,0 +1,53 @@
+# Everyday commands. `make` alone lists them.
+VENV ?= .venv
+BIN := $(VENV)/bin
+NAME ?= muntin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down bench
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what is missing: Debian packages (services stay off), the Python environment
+	@scripts/setup.sh $(VENV) dev
+
+runtime:
+	@scripts/setup.sh $(VENV) runtime
+
+fmt: setup ## format the code
+	@$(BIN)/ruff format src tests bench
+	@$(BIN)/ruff check --fix --quiet src tests bench
+
+lint: setup ## format, rules, types, import contracts
+	@$(BIN)/ruff format --check src tests bench
+	@$(BIN)/ruff check src tests bench
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: setup ## the quick tests: no root, no network
+	@$(BIN)/pytest -q tests/unit tests/golden tests/docs
+
+test-net: setup ## seams and real network namespaces (root)
+	@$(BIN)/pytest -q tests/seam tests/net
+
+test-cluster: setup ## whole clusters, driven by kubectl (root)
+	@$(BIN)/pytest -q tests/cluster
+
+gen: setup ## write what is generated from tables
+	@scripts/gen.sh $(BIN)
+
+docs: setup ## pages, tables, links and examples agree with the code
+	@$(BIN)/pytest -q tests/docs
+
+check: setup ## all that CI runs
+	@scripts/check.sh $(BIN)
+
+up: runtime ## bring the default cluster up
+	@$(BIN)/muntin up --name $(NAME)
+
+down: ## remove it, whatever its state
+	@$(BIN)/muntin down --name $(NAME)
+
+bench: setup ## measure; writes docs/benchmarks.md's numbers
+	@scripts/bench.sh $(BIN)

@@ -1,0 +1,82 @@
+#!/bin/bash
+# setup.sh VENV [runtime|dev]: install what is missing. Nothing is done twice, no service is
+# started or enabled, and a second run takes a fraction of a second.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=${1:-.venv}
+kind=${2:-dev}
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "setup: $1"; say "       $2"; exit 5; }
+
+debian_packages() {
+    sed 's/#.*//' scripts/debian-packages.txt | tr -s '[:space:]' '\n' | sed '/^$/d'
+    # kubectl: any will do; Debian's where there is none.
+    command -v kubectl >/dev/null || echo kubernetes-client
+}
+
+missing_packages() {
+    local package
+    for package in $(debian_packages); do
+        case $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) in
+            installed) ;;
+            *) echo "$package" ;;
+        esac
+    done
+}
+
+# Services that packages bring would start at once; policy-rc.d says no while we install.
+install_packages() {
+    local policy=/usr/sbin/policy-rc.d package unit
+    [ "$(id -u)" = 0 ] || die "missing packages: $*" "run this as root: make setup"
+    command -v apt-get >/dev/null || die "missing packages: $*" "use Debian 12 or Ubuntu 24.04"
+    say "installing Debian packages: $*"
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod 755 "$policy"
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y -qq --no-install-recommends "$@" >/dev/null 2>&1 ||
+        { apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@" >/dev/null; } ||
+        die "apt-get install failed" "apt-get update, then make setup again"
+    for package in "$@"; do
+        for unit in $(dpkg -L "$package" | sed -n 's|.*/systemd/system/\([^/@]*\.\(service\|socket\|timer\)\)$|\1|p'); do
+            deb-systemd-helper disable "$unit" >/dev/null 2>&1 || true
+        done
+    done
+}
+
+python() {
+    local candidate
+    for candidate in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    die "Python 3.11 or newer is missing" "apt-get install python3"
+}
+
+missing=$(missing_packages)
+# shellcheck disable=SC2086 # a list of words
+[ -z "$missing" ] || install_packages $missing
+
+stamp=$venv/.setup-$kind
+wanted=$(sha256sum pyproject.toml | cut -c1-64)
+if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    if ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
+        say "making the Python environment $venv"
+        "$(python)" -m venv "$venv" >/dev/null 2>&1 || {
+            rm -rf "$venv"
+            install_packages python3-venv
+            "$(python)" -m venv "$venv"
+        }
+    fi
+    say "installing Python packages"
+    what=.
+    [ "$kind" = runtime ] || what=".[dev]"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -e "$what" ||
+        die "pip install failed" "$venv/bin/pip install -e '$what' shows why"
+    echo "$wanted" >"$stamp"
+fi

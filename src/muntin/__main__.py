@@ -1,0 +1,5 @@
+"""``python -m muntin``."""
+
+from muntin.cli.main import main
+
+main()

@@ -1,0 +1,101 @@
+"""``muntin up``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from muntin.cluster.config import ClusterConfig
+    from muntin.cluster.up import Outcome
+
+_HELP = """Bring a cluster up and point kubectl at it.
+
+A second `up` of a cluster that is up changes nothing. Flags win over the file of --config.
+
+\b
+Examples:
+  muntin up
+  muntin up --linux-nodes 2 --windows-nodes 3
+  muntin up --windows-nodes web01,web02 --label web01:tier=front
+  muntin up --windows-nodes 1 --taint win01:os=windows:NoSchedule
+  muntin up --profile v1.20           the world of the v1.20 documentation
+  muntin up --config cluster.yaml     apiVersion muntin.dev/v1alpha1, kind Cluster
+  muntin up --name second --api-server-port 6444
+"""
+
+
+@click.command("up", help=_HELP, short_help="Bring a cluster up.")
+@click.option("--config", "file", type=click.Path(path_type=Path), help="A Cluster file.")
+@click.option("--name", "-n", envvar="MUNTIN_CLUSTER", help="Name of the cluster. [muntin]")
+@click.option("--linux-nodes", metavar="N|NAMES", help="How many, or names with commas. [1]")
+@click.option("--windows-nodes", metavar="N|NAMES", help="How many, or names with commas. [2]")
+@click.option("--kubernetes-version", metavar="X.Y", help="Version of the API. [1.34]")
+@click.option("--windows", metavar="RELEASE", help="2016, 2019, 2022, 2025, 1903, ... [2019]")
+@click.option("--runtime", metavar="NAME", help="containerd or docker, on Windows nodes.")
+@click.option("--profile", metavar="NAME", help="A documented world: v1.20.")
+@click.option("--pod-subnet", metavar="CIDR", help="Addresses of pods. [10.244.0.0/16]")
+@click.option("--service-subnet", metavar="CIDR", help="Addresses of Services. [10.96.0.0/12]")
+@click.option("--node-subnet", metavar="CIDR", help="Addresses of nodes. [172.31.0.0/24]")
+@click.option("--dns-domain", metavar="DOMAIN", help="Domain of the cluster. [cluster.local]")
+@click.option("--api-server-port", type=int, metavar="PORT", help="On 127.0.0.1. [6443]")
+@click.option("--egress/--no-egress", default=None, help="Whether pods reach the world. [yes]")
+@click.option("--label", "labels", multiple=True, metavar="NODE:KEY=VALUE", help="Repeatable.")
+@click.option(
+    "--taint", "taints", multiple=True, metavar="NODE:KEY=VALUE:EFFECT", help="Repeatable."
+)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path),
+    help="Write this file instead of $KUBECONFIG or ~/.kube/config.",
+)
+@click.option("--wait", "wait_s", default=120.0, metavar="SECONDS", help="Longest wait. [120]")
+@click.option("--retain", is_flag=True, help="Keep what came up when something fails.")
+def command(
+    file: Path | None, kubeconfig: Path | None, wait_s: float, retain: bool, **flags: Any
+) -> None:
+    """Show what ``cluster.up.up`` does, and how it ended."""
+    from muntin.cli.progress import ScreenProgress
+    from muntin.cluster.up import UpOptions, up
+
+    progress = ScreenProgress()
+    try:
+        config = _config(file, flags)
+        options = UpOptions(kubeconfig=kubeconfig, wait_s=wait_s, retain=retain)
+        outcome = up(config, options, progress)
+    finally:
+        progress.clear()
+    _show(outcome)
+
+
+def _config(file: Path | None, flags: dict[str, Any]) -> ClusterConfig:
+    """The cluster that the file and the flags describe; without any, the one that is there."""
+    from muntin.cluster.overrides import Overrides, apply
+    from muntin.cluster.settings import DEFAULT_NAME, Draft, resolve
+    from muntin.cluster.settings_file import read
+    from muntin.cluster.up import stored_config
+
+    overrides = Overrides(**flags)
+    if file is None and overrides == Overrides(name=overrides.name):
+        stored = stored_config(overrides.name or DEFAULT_NAME)
+        if stored is not None:
+            return stored
+    return resolve(apply(read(file) if file else Draft(), overrides))
+
+
+def _show(outcome: Outcome) -> None:
+    from muntin.cli import tables
+
+    name = outcome.config.name
+    if outcome.was_up:
+        click.echo(f"\nCluster {name} was up already.")
+    click.echo(f"\n{tables.nodes(outcome.nodes)}\n")
+    click.echo(f"kubectl context {outcome.config.context} is set in {outcome.kubeconfig}")
+    click.echo("Next:")
+    click.echo("  kubectl get nodes -o wide")
+    if any(row.os == "windows" for row in outcome.nodes):
+        click.echo("  kubectl apply -f examples/win-webserver/win-webserver.yaml")
+    else:
+        click.echo("  kubectl run hello --image=busybox -- sleep 3600")

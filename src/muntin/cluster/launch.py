@@ -1,0 +1,124 @@
+"""What a cluster consists of, in the order it is made and started: the composition root.
+
+Called by the supervisor. Slow things start first and alone; what Python needs is imported here,
+once, and shared by the processes that are forked afterwards.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+
+from muntin.cluster import config_store, egress, fabric
+from muntin.cluster.config import ClusterConfig, Os
+from muntin.cluster.paths import ClusterPaths
+from muntin.cluster.process_table import Component, ProcessTable
+from muntin.kit.errors import AlreadyExists, Internal
+
+CONTROL_PLANE = "control-plane"
+Step = Callable[[str], AbstractContextManager[None]]
+
+
+def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step: Step) -> None:
+    """Make the network and start all processes of ``config``.
+
+    Raises:
+        MuntinError, OSError: something could not be made; the caller cleans up.
+    """
+    paths.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    config_store.save(paths.config, config)
+    listener = host_listener(config.networking.api_server_port)
+    with step("network"):
+        fabric.create(config)
+        if config.networking.egress:
+            egress.prepare(paths)
+            table.start(egress.component(paths))
+    with step("runtimes"):
+        _start_containerds(config, paths, table)
+    with step("certificates"):
+        _in_child(lambda: _make_certificates(config, paths))
+    with step("control plane"):
+        from muntin.cluster import control_plane
+
+        table.start(
+            Component(
+                name=CONTROL_PLANE,
+                main=partial(control_plane.main, config, listener),
+                namespace=paths.netns("master"),
+                inherit=(listener.fileno(),),
+            )
+        )
+    with step("nodes"):
+        from muntin.cluster import node
+
+        node.preload({row.os for row in config.nodes})
+        gc.collect()
+        gc.freeze()
+        for row in config.nodes:
+            table.start(
+                Component(
+                    name=row.name,
+                    main=partial(node.main, config, row),
+                    namespace=paths.netns(row.name),
+                )
+            )
+
+
+def stop_order(names: Sequence[str]) -> list[list[str]]:
+    """Groups of components to stop one after another: nodes, the control plane, helpers."""
+    helpers = [name for name in names if name == "egress" or name.startswith("containerd-")]
+    nodes = [name for name in names if name not in helpers and name != CONTROL_PLANE]
+    return [nodes, [CONTROL_PLANE], helpers]
+
+
+def host_listener(port: int) -> socket.socket:
+    """The API server's socket on the host's loopback; it outlives restarts of the server.
+
+    Raises:
+        AlreadyExists: the port is taken.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as err:
+        listener.close()
+        raise AlreadyExists(
+            f"127.0.0.1:{port} is taken by another program\n"
+            "stop it, or choose another port with --api-server-port"
+        ) from err
+    listener.listen(1024)
+    return listener
+
+
+def _start_containerds(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable) -> None:
+    from muntin.cluster import linux_node
+
+    for row in config.nodes:
+        if row.os is Os.LINUX:
+            table.start(linux_node.containerd(paths, row.name))
+
+
+def _make_certificates(config: ClusterConfig, paths: ClusterPaths) -> None:
+    from muntin.cluster import certificates
+
+    certificates.ensure(config, paths.pki)
+
+
+def _in_child(action: Callable[[], None]) -> None:
+    """Run ``action`` in a fork, so that what it imports is gone afterwards."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            action()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    if os.waitstatus_to_exitcode(status):
+        raise Internal("certificates could not be made\nsee the supervisor's log: muntin logs")

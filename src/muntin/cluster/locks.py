@@ -1,0 +1,70 @@
+"""Who runs a cluster, and who is at work on it: locks that end with their process.
+
+The supervisor's lock is a POSIX record lock: its children do not inherit it, and the kernel says
+which process holds it. The lock of ``up`` and ``down`` is a name in the abstract socket space, so
+that it leaves no file.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from muntin.kit.errors import Conflict
+
+# struct flock of x86-64 Linux: type, whence, start, length, pid.
+_FLOCK = struct.Struct("hhqqi4x")
+
+
+def hold(path: Path) -> int:
+    """Take the lock at ``path`` until this process ends; the descriptor must stay open.
+
+    Raises:
+        Conflict: another process holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as err:
+        os.close(fd)
+        raise Conflict(f"{path} is held by another process") from err
+    return fd
+
+
+def holder(path: Path) -> int:
+    """The process that holds the lock at ``path``, 0 when nobody does."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0
+    try:
+        asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(fd, fcntl.F_GETLK, asked))
+    finally:
+        os.close(fd)
+    return 0 if kind == fcntl.F_UNLCK else int(pid)
+
+
+@contextmanager
+def at_work(cluster: str) -> Iterator[None]:
+    """Keep other ``up`` and ``down`` of ``cluster`` out for the time of the block.
+
+    Raises:
+        Conflict: one of them is running.
+    """
+    name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        try:
+            name.bind(f"\0muntin/{cluster}")
+        except OSError as err:
+            message = f"another muntin up or down of cluster {cluster} is running\nwait for its end"
+            raise Conflict(message) from err
+        yield
+    finally:
+        name.close()

@@ -1,0 +1,153 @@
+"""NodePorts for the user's own shell: ``curl 127.0.0.1:NODEPORT`` on the host.
+
+A listener on the host's loopback hands each connection to a node's port from the master's side of
+the network. Nothing of the host is opened to the cluster. TCP only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import socket
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from muntin.cluster.config import ClusterConfig
+from muntin.kit import netns
+from muntin.kit.log import fields
+from muntin.model.resources import NODES, SERVICES
+from muntin.seams.kube import KubeClient, Object
+from muntin.seams.kube.events import WARNING, EventRecorder
+from muntin.seams.kube.informer import Informer, OnChange
+from muntin.seams.kube.workqueue import WorkQueue
+
+log = logging.getLogger(__name__)
+HOST = "127.0.0.1"
+_CONNECT_S, _RETRY_BIND_S, _READ_BYTES = 2.0, 5.0, 64 * 1024
+_EVERYTHING = "ports"
+
+
+def node_ports(services: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """The TCP node ports of ``services``, each with its Service. Pure."""
+    return {
+        port["nodePort"]: service
+        for service in services
+        for port in service["spec"].get("ports") or ()
+        if port.get("nodePort") and port.get("protocol", "TCP") == "TCP"
+    }
+
+
+def ready_addresses(nodes: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Internal addresses of the nodes that are Ready, Linux ones first. Pure."""
+    ready = [
+        node
+        for node in nodes
+        if any(
+            row["type"] == "Ready" and row["status"] == "True"
+            for row in node.get("status", {}).get("conditions") or ()
+        )
+    ]
+    ready.sort(key=lambda node: node["metadata"].get("labels", {}).get("kubernetes.io/os", ""))
+    return [
+        row["address"]
+        for node in ready
+        for row in node["status"].get("addresses") or ()
+        if row["type"] == "InternalIP"
+    ]
+
+
+class Publisher:
+    """Follows Services and Nodes; ``host`` names the network namespace of the user's shell."""
+
+    def __init__(self, config: ClusterConfig, client: KubeClient, host: str) -> None:
+        self._host = host
+        self._services = Informer(client, SERVICES)
+        self._nodes = Informer(client, NODES)
+        self._events = EventRecorder(client, "muntin")
+        self._servers: dict[int, asyncio.Server] = {}
+        self._queue: WorkQueue[str] = WorkQueue()
+        self._turn = itertools.count()
+
+    async def run(self) -> None:
+        """Publish until cancelled."""
+        self._services.add_handler(OnChange(self._changed))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._services.run())
+                group.create_task(self._nodes.run())
+                group.create_task(self._events.run())
+                group.create_task(self._queue.run(self._sync))
+        finally:
+            for server in self._servers.values():
+                server.close()
+
+    def _changed(self, new: Object, old: Object | None) -> None:
+        self._queue.add(_EVERYTHING)
+
+    async def _sync(self, key: str) -> None:
+        wanted = node_ports(self._services)
+        for port in self._servers.keys() - wanted.keys():
+            self._servers.pop(port).close()
+            log.info("node port withdrawn", **fields(port=port))
+        for port in wanted.keys() - self._servers.keys():
+            try:
+                self._servers[port] = await self._listen(port)
+                log.info("node port published", **fields(port=port))
+            except OSError as err:
+                text = f"{HOST}:{port} of the host cannot be used: {err.strerror}"
+                self._events.event(dict(wanted[port]), WARNING, "NodePortNotPublished", text)
+                self._queue.add_after(_EVERYTHING, _RETRY_BIND_S)
+
+    async def _listen(self, port: int) -> asyncio.Server:
+        listener = netns.socket_in(self._host)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((HOST, port))
+            listener.setblocking(False)
+        except OSError:
+            listener.close()
+            raise
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._serve(port, reader, writer)
+
+        return await asyncio.start_server(serve, sock=listener)
+
+    async def _serve(
+        self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        try:
+            far = await self._connect(port)
+            if far is None:
+                writer.transport.abort()
+                return
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_copy(reader, far[1]))
+                group.create_task(_copy(far[0], writer))
+        finally:
+            writer.close()
+
+    async def _connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        addresses = ready_addresses(self._nodes)
+        start = next(self._turn)
+        for index in range(len(addresses)):
+            address = addresses[(start + index) % len(addresses)]
+            try:
+                async with asyncio.timeout(_CONNECT_S):
+                    return await asyncio.open_connection(address, port)
+            except (OSError, TimeoutError) as err:
+                log.debug("node port refused", **fields(node=address, port=port, error=err))
+        return None
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Carry bytes until the sender ends, then end the receiver's direction alone."""
+    try:
+        while data := await reader.read(_READ_BYTES):
+            writer.write(data)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+    except OSError:
+        writer.transport.abort()

@@ -1,0 +1,88 @@
+"""How a cluster is: its processes with their memory, its nodes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from muntin.cluster import supervisor
+from muntin.cluster.admin import AdminClient, NodeRow, node_rows
+from muntin.cluster.config import ClusterConfig
+from muntin.cluster.paths import ClusterPaths
+from muntin.kit.errors import Unavailable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentRow:
+    """One process; ``memory_mib`` is its proportional share (PSS)."""
+
+    name: str
+    state: str
+    pid: int
+    restarts: int
+    memory_mib: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """``trouble`` is empty when the cluster is healthy."""
+
+    components: list[ComponentRow]
+    nodes: list[NodeRow] = field(default_factory=list)
+    trouble: str = ""
+
+    @property
+    def healthy(self) -> bool:
+        return not self.trouble
+
+
+def status(config: ClusterConfig) -> Status:
+    """What can be seen of ``config`` now; nothing is raised for what does not answer."""
+    paths = ClusterPaths(config.name)
+    owner = supervisor.running(config.name)
+    components = [_row("supervisor", owner, 0), *_recorded(paths)]
+    nodes: list[NodeRow] = []
+    trouble = "" if owner else "the supervisor does not run"
+    client = AdminClient(config)
+    try:
+        nodes = node_rows(client.get("/api/v1/nodes")["items"])
+    except Unavailable as err:
+        trouble = trouble or err.message
+    finally:
+        client.close()
+    down = [row.name for row in components if row.state != "running"]
+    unready = [row.name for row in nodes if row.status != "Ready"]
+    if not trouble and (down or unready):
+        trouble = f"not running or not Ready: {', '.join([*down, *unready])}"
+    return Status(components=components, nodes=nodes, trouble=trouble)
+
+
+def pss_mib(pid: int) -> float:
+    """The proportional set size of a process; 0 when it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0.0
+    match = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)
+    return int(match[1]) / 1024 if match else 0.0
+
+
+def _recorded(paths: ClusterPaths) -> list[ComponentRow]:
+    try:
+        rows = json.loads(paths.control.read_text())["components"]
+    except FileNotFoundError:
+        return []
+    return [_row(row["name"], row["pid"], row["restarts"]) for row in rows]
+
+
+def _row(name: str, pid: int, restarts: int) -> ComponentRow:
+    alive = bool(pid) and Path(f"/proc/{pid}").exists()
+    return ComponentRow(
+        name=name,
+        state="running" if alive else "stopped",
+        pid=pid,
+        restarts=restarts,
+        memory_mib=pss_mib(pid) if alive else 0.0,
+    )

@@ -1,0 +1,188 @@
+"""The one process that owns a cluster: it starts the others, restarts them, stops them in order.
+
+``start`` leaves a daemon behind and tells how it went; ``stop`` ends it. The daemon is single
+threaded and without asyncio, as it forks.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
+
+from muntin.cluster import launch, leftovers, locks
+from muntin.cluster.config import ClusterConfig
+from muntin.cluster.messages import Report, Reporter, read
+from muntin.cluster.paths import ClusterPaths
+from muntin.cluster.process_table import ProcessTable, redirect
+from muntin.kit import log as kit_log
+from muntin.kit.errors import Internal, TimedOut
+from muntin.kit.log import fields
+
+log = logging.getLogger(__name__)
+_STOP_WAIT_S = 20.0
+_LOG_LIMIT_BYTES = 32 * 1024 * 1024
+_HOUSEKEEPING_S = 30.0
+
+
+def start(config: ClusterConfig) -> Iterator[Report]:
+    """Start the daemon of ``config`` and yield its reports until all processes run.
+
+    Raises:
+        MuntinError: it did not come up; it has ended and removed what it made.
+    """
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.close(reading)
+        _daemon(config, Reporter(writing))
+    os.wait()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        for report in read(pipe):
+            yield report
+            if report.kind == "up":
+                return
+    raise Internal(
+        f"the supervisor of cluster {config.name} ended while it started\n"
+        f"see {ClusterPaths(config.name).log('supervisor')}"
+    )
+
+
+def running(cluster: str) -> int:
+    """The daemon's process id, 0 when there is none."""
+    return locks.holder(ClusterPaths(cluster).lock)
+
+
+def stop(cluster: str) -> None:
+    """End the daemon of ``cluster`` and its components; none running is fine.
+
+    Raises:
+        TimedOut: it did not end.
+    """
+    deadline = time.monotonic() + _STOP_WAIT_S
+    pid = running(cluster)
+    if pid:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    while running(cluster):
+        if time.monotonic() > deadline:
+            raise TimedOut(f"supervisor {pid} does not end\nkill -9 {pid}, then muntin down again")
+        time.sleep(0.01)
+
+
+def _daemon(config: ClusterConfig, reporter: Reporter) -> NoReturn:
+    paths = ClusterPaths(config.name)
+    code = 1
+    try:
+        os.chdir("/")
+        os.umask(0o022)
+        lock = locks.hold(paths.lock)
+        paths.logs.mkdir(parents=True, exist_ok=True)
+        redirect(paths.log("supervisor"))
+        kit_log.setup()
+        _run(config, paths, reporter)
+        os.close(lock)
+        code = 0
+    except BaseException as err:
+        log.exception("supervisor failed")
+        leftovers.remove_runtime(config.name)
+        reporter.fail(err)
+    finally:
+        reporter.close()
+        os._exit(code)
+
+
+def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None:
+    signals = _Signals()
+    table = ProcessTable(paths.logs)
+
+    @contextmanager
+    def step(text: str) -> Iterator[None]:
+        began = time.monotonic()
+        reporter.send(Report(kind="begin", text=text))
+        yield
+        reporter.send(Report(kind="end", text=text, seconds=time.monotonic() - began))
+        if signals.stopping:
+            raise KeyboardInterrupt
+
+    launch.launch(config, paths, table, step)
+    reporter.send(Report(kind="up"))
+    reporter.close()
+    gc.collect()
+    _watch(paths, table, signals)
+    log.info("stopping")
+    for names in launch.stop_order(list(table.states)):
+        table.stop(names)
+
+
+def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals) -> None:
+    """Until told to stop: restart what ends, write down what runs, keep logs short."""
+    _record(paths, table)
+    while not signals.stopping:
+        due = table.restart_due()
+        signals.wait(_HOUSEKEEPING_S if due is None else min(due, _HOUSEKEEPING_S))
+        if table.reap() or due is not None:
+            _record(paths, table)
+        _shorten_logs(paths)
+
+
+def _record(paths: ClusterPaths, table: ProcessTable) -> None:
+    rows = [
+        {
+            "name": state.component.name,
+            "pid": state.pid,
+            "restarts": state.restarts,
+            "lastExit": state.last_exit,
+        }
+        for state in table.states.values()
+    ]
+    temporary = paths.control.with_suffix(".new")
+    temporary.write_text(json.dumps({"supervisor": os.getpid(), "components": rows}, indent=1))
+    temporary.replace(paths.control)
+
+
+def _shorten_logs(paths: ClusterPaths) -> None:
+    """Logs are opened for appending, so emptying one in place is seen by its writer."""
+    for path in paths.logs.glob("*.log"):
+        if path.stat().st_size > _LOG_LIMIT_BYTES:
+            kept = path.read_bytes()[-_LOG_LIMIT_BYTES // 4 :]
+            path.with_suffix(".log.1").write_bytes(kept)
+            os.truncate(path, 0)
+            log.info("log shortened", **fields(path=path))
+
+
+class _Signals:
+    """Turns SIGTERM, SIGINT and SIGCHLD into something to wait for."""
+
+    def __init__(self) -> None:
+        self.stopping = False
+        self._reading, self._writing = socket.socketpair()
+        for end in (self._reading, self._writing):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGINT, self._stop)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def wait(self, seconds: float) -> None:
+        """Return when a signal came or the time is over."""
+        ready, _, _ = select.select([self._reading], [], [], max(0.0, seconds))
+        if ready:
+            with suppress(BlockingIOError):
+                self._reading.recv(4096)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stopping = True

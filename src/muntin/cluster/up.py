@@ -1,0 +1,144 @@
+"""``muntin up`` and ``muntin down``: what they do, in order, without the words they print."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from muntin.cluster import (
+    admin,
+    config_store,
+    fabric,
+    images,
+    kubeconfig,
+    leftovers,
+    locks,
+    preflight,
+    supervisor,
+)
+from muntin.cluster.admin import NodeRow
+from muntin.cluster.config import ClusterConfig
+from muntin.cluster.paths import ClusterPaths
+from muntin.cluster.progress import Progress, step
+from muntin.cluster.readiness import Waiter
+from muntin.kit.errors import Conflict
+
+_LOCK_WAIT_S, _LOCK_POLL_S = 30.0, 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The cluster as it stands. ``kubeconfig`` is the file that was written."""
+
+    config: ClusterConfig
+    was_up: bool
+    nodes: list[NodeRow]
+    kubeconfig: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpOptions:
+    """``kubeconfig``: the file to write instead of the user's. ``retain``: keep it on failure."""
+
+    kubeconfig: Path | None = None
+    wait_s: float = 120.0
+    retain: bool = False
+
+
+def stored_config(name: str) -> ClusterConfig | None:
+    """The configuration of the cluster ``name``, if it is on this machine."""
+    return config_store.load(ClusterPaths(name).config)
+
+
+def up(config: ClusterConfig, options: UpOptions, progress: Progress) -> Outcome:
+    """Bring ``config`` up and wait until it is usable; one that is up already is left alone.
+
+    Raises:
+        MuntinError: it did not come up; nothing is left of it unless ``options.retain``.
+    """
+    preflight.check_root()
+    place = ClusterPaths(config.name)
+    target = kubeconfig.target(options.kubeconfig, os.environ)
+    with locks.at_work(config.name):
+        stored = stored_config(config.name)
+        if stored is not None and stored != config:
+            raise Conflict(
+                f"cluster {config.name} exists with other settings\n"
+                f"muntin down --name {config.name}, then up again"
+            )
+        was_up = bool(supervisor.running(config.name))
+        with step(progress, "kubeconfig readable"):
+            kubeconfig.check(target)
+        try:
+            if not was_up:
+                _start(config, progress)
+            nodes = _wait(config, options, progress, was_up=was_up)
+            with step(progress, f"kubectl context {config.context}"):
+                kubeconfig.install(admin.access(config), target, place.state / "kubeconfig.undo")
+        except BaseException:
+            if not options.retain and not was_up:
+                supervisor.stop(config.name)
+                leftovers.remove_runtime(config.name)
+                if stored is None:
+                    _remove_all(config.name)
+            raise
+    return Outcome(config=config, was_up=was_up, nodes=nodes, kubeconfig=target)
+
+
+def down(name: str) -> bool:
+    """Remove the cluster ``name`` whatever its state; False when nothing of it was there.
+
+    Raises:
+        Conflict: an ``up`` of it is running and does not end.
+    """
+    preflight.check_root()
+    place = ClusterPaths(name)
+    there = place.state.exists() or place.run.exists() or bool(fabric.namespaces(name))
+    deadline = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            supervisor.stop(name)  # also makes an `up` that is still waiting give up
+            with locks.at_work(name):
+                supervisor.stop(name)
+                _remove_all(name)
+            return there
+        except Conflict:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_LOCK_POLL_S)
+
+
+def _remove_all(name: str) -> None:
+    kubeconfig.uninstall(ClusterPaths(name).state / "kubeconfig.undo")
+    leftovers.remove_everything(name)
+
+
+def _start(config: ClusterConfig, progress: Progress) -> None:
+    with step(progress, "this machine"):
+        leftovers.remove_runtime(config.name)
+        preflight.check(config)
+    images.prepare(config, progress)
+    for report in supervisor.start(config):
+        match report.kind:
+            case "begin":
+                progress.begin(report.text)
+            case "end":
+                progress.end(report.text, report.seconds)
+
+
+def _wait(
+    config: ClusterConfig, options: UpOptions, progress: Progress, *, was_up: bool
+) -> list[NodeRow]:
+    waiter = Waiter(config, time.monotonic() + options.wait_s)
+    try:
+        with step(progress, "API server ready"):
+            waiter.api_server()
+        with step(progress, "nodes Ready"):
+            nodes = waiter.nodes(progress.note)
+        with step(progress, "cluster DNS answers"):
+            waiter.dns()
+    finally:
+        waiter.close()
+    return admin.node_rows(nodes)
