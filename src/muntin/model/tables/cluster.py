@@ -116,7 +116,8 @@ def _service_account(obj: Object, now_s: float) -> Cells:
 
 
 def _component_status(obj: Object, _: float) -> Cells:
-    row = next((row for row in obj.get("conditions") or () if row["type"] == "Healthy"), {})
+    rows = obj.get("conditions") or ()
+    row: Object = next((row for row in rows if row["type"] == "Healthy"), {})
     shown = {"True": "Healthy", "False": "Unhealthy"}.get(row.get("status", ""), "Unknown")
     return [name(obj), shown, row.get("message", ""), row.get("error", "")]
 
