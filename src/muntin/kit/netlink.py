@@ -151,6 +151,25 @@ class NetlinkSocket:
             yield kind, sequence, data[offset + HEADER.size : offset + size]
             offset += (size + 3) & ~3
 
+    def ask(self, message: Message) -> bytes:
+        """The body of the one answer to a question.
+
+        Raises:
+            OSError: the kernel's refusal.
+        """
+        self.sequence += 1
+        size = HEADER.size + len(message.body)
+        flags = message.flags | NLM_F_REQUEST
+        self.socket.send(HEADER.pack(size, message.type, flags, self.sequence, 0) + message.body)
+        while True:
+            for kind, answered, body in self.receive():
+                if answered != self.sequence:
+                    continue
+                if kind == _NLMSG_ERROR:
+                    number = -int(struct.unpack_from("=i", body)[0])
+                    raise OSError(number, f"{message.what}: {os.strerror(number)}")
+                return body
+
     def dump(self, message: Message) -> list[bytes]:
         """The bodies of all answers to a dump request."""
         self.sequence += 1

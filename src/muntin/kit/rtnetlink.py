@@ -317,7 +317,13 @@ class RouteSocket(NetlinkSocket):
 
     def link(self, name: str) -> Link | None:
         """The interface called ``name``, if there is one."""
-        return next((link for link in self.links() if link.name == name), None)
+        body = _link_body(0, up=None, attributes_=attr_text(3, name))
+        try:
+            return _parse_link(self.ask(Message(_GETLINK, 0, body, f"get link {name}")))
+        except OSError as err:
+            if err.errno != errno.ENODEV:
+                raise
+            return None
 
     def index(self, name: str) -> int:
         """The index of ``name``.
