@@ -1,1 +1,1 @@
-"""One pure file per controller: snapshot in, actions out."""
+"""What each controller decides: a snapshot in, actions out; no I/O, no clock, no state."""

@@ -1,0 +1,21 @@
+"""What the controllers need to know of their cluster."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from muntin.controllers.rules.node_lifecycle import GRACE_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllersConfig:
+    """``root_ca`` is PEM. ``node_mask`` is the prefix length of each node's piece of
+    ``cluster_cidr``; None leaves the nodes' networks to somebody else.
+    """
+
+    root_ca: str
+    cluster_cidr: ipaddress.IPv4Network | ipaddress.IPv6Network | None = None
+    node_mask: int = 24
+    node_grace_s: float = GRACE_S
+    discovery_interval_s: float = 30.0

@@ -1,0 +1,91 @@
+"""All controllers in one process: shared caches, one queue each, every one as its own identity."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from muntin.controllers.caches import Caches
+from muntin.controllers.catalog import Catalog
+from muntin.controllers.config import ControllersConfig
+from muntin.controllers.controller import Controller, ControllerLoop, service_account
+from muntin.controllers.garbage import GarbageCollector, PodGarbageCollector
+from muntin.controllers.namespaces import Namespaces, RootCaPublisher, ServiceAccounts
+from muntin.controllers.nodes import NodeIpam, NodeLifecycle, TaintEviction
+from muntin.controllers.perform import Performer
+from muntin.controllers.services import Endpoints, EndpointSlices
+from muntin.controllers.workloads import DaemonSets, Deployments, ReplicaSets
+from muntin.kit.clock import Clock, SystemClock
+from muntin.seams.kube.client import Client
+from muntin.seams.kube.events import EventRecorder
+
+log = logging.getLogger(__name__)
+
+INFORMER_USER = "system:kube-controller-manager"
+"""Who reads for all; every write is made as the controller's own ServiceAccount."""
+
+ClientFor = Callable[[str], Client]
+"""From a user name, as RBAC knows it, to a client that acts as that user."""
+
+
+async def run(
+    config: ControllersConfig, client_for: ClientFor, *, clock: Clock | None = None
+) -> None:
+    """Run every controller until cancelled.
+
+    ``client_for`` is asked for ``system:kube-controller-manager`` and for the ServiceAccounts
+    ``system:serviceaccount:kube-system:<name>`` of the controllers.
+    """
+    clock = clock or SystemClock()
+    reader = client_for(INFORMER_USER)
+    caches = Caches(reader, clock)
+    catalog = Catalog(reader, clock, config.discovery_interval_s)
+    clients: dict[str, Client] = {}
+
+    def client(account: str) -> Client:
+        if account not in clients:
+            clients[account] = client_for(service_account(account))
+        return clients[account]
+
+    collector = GarbageCollector(caches, catalog, client(GarbageCollector.account), clock)
+    controllers: list[Controller] = [
+        Deployments(caches),
+        ReplicaSets(caches),
+        DaemonSets(caches),
+        EndpointSlices(caches),
+        Endpoints(caches),
+        ServiceAccounts(caches),
+        RootCaPublisher(caches, config.root_ca),
+        Namespaces(caches, catalog, client(Namespaces.account)),
+        NodeLifecycle(caches, config, clock),
+        TaintEviction(caches),
+        PodGarbageCollector(caches),
+    ]
+    if config.cluster_cidr is not None:
+        controllers.append(NodeIpam(caches, config.cluster_cidr, config.node_mask))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(caches.run())
+        for controller in controllers:
+            loop, recorder = _loop(controller, caches, client(controller.account), clock)
+            group.create_task(recorder.run())
+            workers = 1 if isinstance(controller, NodeIpam) else 2
+            group.create_task(loop.run(workers=workers))
+        loop, recorder = _loop(collector, caches, client(collector.account), clock)
+        group.create_task(recorder.run())
+        group.create_task(collector.watch(loop.queue, config.discovery_interval_s))
+        group.create_task(_collect(collector, loop))
+        log.info("controllers started")
+
+
+def _loop(
+    controller: Controller, caches: Caches, client: Client, clock: Clock
+) -> tuple[ControllerLoop, EventRecorder]:
+    recorder = EventRecorder(client, controller.name, clock=clock)
+    performer = Performer(client, caches, recorder)
+    return ControllerLoop(controller, caches, performer, clock), recorder
+
+
+async def _collect(collector: GarbageCollector, loop: ControllerLoop) -> None:
+    await collector.synced()
+    await loop.run(workers=4)
