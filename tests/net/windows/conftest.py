@@ -1,0 +1,3 @@
+from netlab import lab, windows_node
+
+__all__ = ["lab", "windows_node"]
