@@ -61,21 +61,21 @@ def metadata(resource: Resource, meta: Object, found: Findings) -> None:
         found.each_invalid(f"{path}.namespace", namespace, names.dns1123_label(str(namespace)))
     elif namespace:
         found.forbidden(f"{path}.namespace", "not allowed on this type")
-    labels(meta.get("labels"), f"{path}.labels", found)
-    annotations(meta.get("annotations"), f"{path}.annotations", found)
+    label_map(meta.get("labels"), f"{path}.labels", found)
+    annotation_map(meta.get("annotations"), f"{path}.annotations", found)
     _owners(meta.get("ownerReferences") or (), f"{path}.ownerReferences", found)
     for finalizer in meta.get("finalizers") or ():
         found.each_invalid(f"{path}.finalizers", finalizer, names.qualified_name(finalizer))
 
 
-def labels(values: Any, path: str, found: Findings) -> None:
+def label_map(values: Any, path: str, found: Findings) -> None:
     """A map of labels."""
     for key, value in (values or {}).items():
         found.each_invalid(path, key, names.qualified_name(key))
         found.each_invalid(path, value, names.label_value(value))
 
 
-def annotations(values: Any, path: str, found: Findings) -> None:
+def annotation_map(values: Any, path: str, found: Findings) -> None:
     """A map of annotations: any value, but not too much of it."""
     size = 0
     for key, value in (values or {}).items():
@@ -102,7 +102,7 @@ def label_selector(selector: Object | None, path: str, found: Findings) -> None:
     """A LabelSelector object."""
     if selector is None:
         return
-    labels(selector.get("matchLabels"), f"{path}.matchLabels", found)
+    label_map(selector.get("matchLabels"), f"{path}.matchLabels", found)
     for index, row in enumerate(selector.get("matchExpressions") or ()):
         _expression(row, f"{path}.matchExpressions[{index}]", found)
 

@@ -1,0 +1,178 @@
+"""Validation of what a pod says of Windows: its operating system, users, host processes.
+
+Source: kubernetes v1.34 pkg/apis/core/validation/validation.go (validateWindows, validateLinux,
+validateWindowsSecurityContextOptions, validateWindowsHostProcessPod).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from muntin.model import names
+from muntin.model.validation.findings import Findings, Object
+
+_SYSTEMS = ("linux", "windows")
+_POD_FIELDS = ("hostPID", "hostIPC", "hostUsers", "shareProcessNamespace")
+_POD_SECURITY = (
+    "appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy",
+    "sysctls", "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy",
+)  # fmt: skip
+_CONTAINER_SECURITY = (
+    "appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities",
+    "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount", "runAsUser",
+    "runAsGroup",
+)  # fmt: skip
+_NOT_ON_WINDOWS = "cannot be set for a windows pod"
+_NOT_ON_LINUX = "windows options cannot be set for a linux pod"
+
+_SPEC_BYTES = 64 * 1024
+_DOMAIN_LENGTH, _USER_LENGTH = 256, 104
+_control = re.compile(r"[\x00-\x1f\x7f-\x9f]").search
+_netbios = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}').fullmatch
+_DNS_LABEL = "[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+_dns = re.compile(rf"{_DNS_LABEL}(\.{_DNS_LABEL})*").fullmatch
+_dots = re.compile(r"[. ]+").fullmatch
+_bad_user = re.compile(r'["/\\:;|=,+*?<>@\[\]]').search
+
+
+def each_container(spec: Object, path: str) -> Iterator[tuple[str, Object]]:
+    """(path, container) of all kinds of containers."""
+    for field in ("initContainers", "containers", "ephemeralContainers"):
+        for index, row in enumerate(spec.get(field) or ()):
+            yield f"{path}.{field}[{index}]", row
+
+
+def operating_system(spec: Object, path: str, found: Findings) -> None:
+    """``os.name``, and the fields that are meant for another system."""
+    system = spec.get("os")
+    if system is None:
+        return
+    name = system.get("name")
+    if not name:
+        found.required(f"{path}.os.name")
+    elif name not in _SYSTEMS:
+        found.not_supported(f"{path}.os.name", name, _SYSTEMS)
+    elif name == "windows":
+        _windows_pod(spec, path, found)
+    else:
+        _linux_pod(spec, path, found)
+
+
+def _forbid(holder: Object, fields: tuple[str, ...], path: str, found: Findings) -> None:
+    for field in fields:
+        if holder.get(field) is not None:
+            found.forbidden(f"{path}.{field}", _NOT_ON_WINDOWS)
+
+
+def _windows_pod(spec: Object, path: str, found: Findings) -> None:
+    _forbid(spec.get("securityContext") or {}, _POD_SECURITY, f"{path}.securityContext", found)
+    for field in _POD_FIELDS:
+        value = spec.get(field)
+        if value or (field == "hostUsers" and value is not None):
+            found.forbidden(f"{path}.{field}", _NOT_ON_WINDOWS)
+    for here, row in each_container(spec, path):
+        security = row.get("securityContext") or {}
+        _forbid(security, _CONTAINER_SECURITY, f"{here}.securityContext", found)
+
+
+def _linux_pod(spec: Object, path: str, found: Findings) -> None:
+    for here, row in ((path, spec), *each_container(spec, path)):
+        if (row.get("securityContext") or {}).get("windowsOptions") is not None:
+            found.forbidden(f"{here}.securityContext.windowsOptions", _NOT_ON_LINUX)
+
+
+def windows_options(spec: Object, path: str, found: Findings) -> None:
+    """All ``windowsOptions``, and host processes, whatever the system the pod names."""
+    for here, row in ((path, spec), *each_container(spec, path)):
+        options = (row.get("securityContext") or {}).get("windowsOptions")
+        if options is not None:
+            _options(options, f"{here}.securityContext.windowsOptions", found)
+    _host_process(spec, path, found)
+
+
+def _options(options: Object, path: str, found: Findings) -> None:
+    name = options.get("gmsaCredentialSpecName")
+    if name is not None:
+        problems = names.dns1123_subdomain(name)
+        found.each_invalid(f"{path}.gmsaCredentialSpecName", name, problems)
+    content = options.get("gmsaCredentialSpec")
+    if content is not None:
+        here = f"{path}.gmsaCredentialSpec"
+        if not content:
+            found.invalid(here, content, "gmsaCredentialSpec cannot be an empty string")
+        elif len(content.encode()) > _SPEC_BYTES:
+            found.invalid(here, "", "gmsaCredentialSpec size must be under 64 KiB")
+    user = options.get("runAsUserName")
+    if user is not None:
+        for problem in run_as_user_name(user):
+            found.invalid(f"{path}.runAsUserName", user, problem)
+
+
+def run_as_user_name(value: str) -> list[str]:
+    """What is wrong with ``value`` as ``DOMAIN\\USER`` or ``USER``."""
+    if not value:
+        return ["runAsUserName cannot be an empty string"]
+    if _control(value):
+        return ["runAsUserName cannot contain control characters"]
+    if value.count("\\") > 1:
+        return ["runAsUserName cannot contain more than one backslash"]
+    domain, backslash, user = value.rpartition("\\")
+    found = []
+    if len(domain) >= _DOMAIN_LENGTH:
+        found.append("runAsUserName's Domain length must be under 256 characters")
+    if backslash and not _netbios(domain) and not _dns(domain):
+        found.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+    return found + _user_problems(user)
+
+
+def _user_problems(user: str) -> list[str]:
+    prefix = "runAsUserName's User"
+    if not user:
+        return [f"{prefix} cannot be empty"]
+    found = []
+    if len(user) > _USER_LENGTH:
+        found.append(f"{prefix} length must not be longer than {_USER_LENGTH} characters")
+    if _dots(user):
+        found.append(f"{prefix} cannot contain only periods or spaces")
+    if _bad_user(user):
+        found.append(f'{prefix} cannot contain the following characters: "/\\:;|=,+*?<>@[]')
+    return found
+
+
+def _host_process_of(holder: Object) -> Any:
+    options = (holder.get("securityContext") or {}).get("windowsOptions") or {}
+    return options.get("hostProcess")
+
+
+def _host_process(spec: Object, path: str, found: Findings) -> None:
+    """A pod runs either all its containers in host processes, or none."""
+    of_pod = _host_process_of(spec)
+    effective = []
+    for here, row in each_container(spec, path):
+        own = _host_process_of(row)
+        if of_pod is not None and own is not None and own != of_pod:
+            found.invalid(
+                f"{here}.securityContext.windowsOptions.hostProcess",
+                own,
+                f"pod hostProcess value must be identical if both are specified, was {own}".replace(
+                    "True", "true"
+                ).replace("False", "false"),
+            )
+        effective.append(bool(of_pod if own is None else own))
+    if not any(effective):
+        return
+    if not all(effective):
+        found.invalid(
+            path,
+            "",
+            "If pod contains any hostProcess containers then all containers must be HostProcess "
+            "containers",
+        )
+    if not spec.get("hostNetwork"):
+        found.invalid(
+            f"{path}.hostNetwork",
+            bool(spec.get("hostNetwork")),
+            "hostNetwork must be true if pod contains any hostProcess containers",
+        )
