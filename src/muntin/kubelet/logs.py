@@ -1,0 +1,155 @@
+"""Container logs in the CRI format: reading them back, from any point, and following.
+
+A line is ``<RFC 3339 nanoseconds> <stdout|stderr> <P|F> <text>``; P means that the line goes on.
+Source: kubernetes v1.34 pkg/kubelet/kuberuntime/logs/logs.go.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from muntin.kit.clock import Clock, parse_rfc3339
+
+BLOCK = 32 * 1024
+POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """Query of ``/containerLogs``; ``since`` is seconds since the epoch, 0 for all."""
+
+    follow: bool = False
+    timestamps: bool = False
+    tail_lines: int | None = None
+    limit_bytes: int | None = None
+    since: float = 0.0
+    stream: str = "All"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the file, ``partial`` when the program's own line goes on."""
+
+    stamp: str
+    stream: str
+    partial: bool
+    text: bytes
+
+
+def parse_line(raw: bytes) -> Line | None:
+    """The parts of one line, or None if it is not in the format."""
+    parts = raw.rstrip(b"\n").split(b" ", 3)
+    if len(parts) < 3 or parts[1] not in (b"stdout", b"stderr"):
+        return None
+    text = parts[3] if len(parts) > 3 else b""
+    stamp, stream = parts[0].decode("ascii", "replace"), parts[1].decode("ascii")
+    return Line(stamp, stream, parts[2].split(b":")[0] == b"P", text)
+
+
+def render(line: Line, options: LogOptions) -> bytes:
+    """What the reader gets of ``line``."""
+    if options.stream not in ("All", line.stream.capitalize()):
+        return b""
+    if options.since and _seconds(line.stamp) < options.since:
+        return b""
+    prefix = line.stamp.encode() + b" " if options.timestamps else b""
+    return prefix + line.text + (b"" if line.partial else b"\n")
+
+
+def _seconds(stamp: str) -> float:
+    """Nanoseconds are cut to what a float of the standard library can read."""
+    head, dot, tail = stamp.partition(".")
+    if not dot:
+        return parse_rfc3339(stamp)
+    digits = tail.rstrip("Z").partition("+")[0].partition("-")[0]
+    return parse_rfc3339(f"{head}.{digits[:6]}{tail[len(digits) :]}")
+
+
+def tail_offset(path: Path, lines: int) -> int:
+    """Where the last ``lines`` lines of the file begin."""
+    size = path.stat().st_size
+    if lines <= 0:
+        return size
+    with path.open("rb") as file:
+        end, found = size, 0
+        while end > 0:
+            start = max(0, end - BLOCK)
+            file.seek(start)
+            block = file.read(end - start)
+            at = len(block)
+            while (at := block.rfind(b"\n", 0, at)) >= 0:
+                if start + at == size - 1:
+                    continue  # the newline that ends the last line
+                found += 1
+                if found == lines:
+                    return start + at + 1
+            end = start
+    return 0
+
+
+async def read_log(
+    path: Path, options: LogOptions, clock: Clock, ended: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
+    """The log as the options ask for it; following goes on until ``ended`` and the file's end."""
+    left = options.limit_bytes
+    start = 0 if options.tail_lines is None else tail_offset(path, options.tail_lines)
+    async for line in _lines(path, start, options.follow, clock, ended):
+        data = render(line, options)
+        if left is not None:
+            data = data[:left]
+            left -= len(data)
+        if data:
+            yield data
+        if left == 0:
+            return
+
+
+async def _lines(
+    path: Path, start: int, follow: bool, clock: Clock, ended: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[Line]:
+    file = path.open("rb")
+    try:
+        file.seek(start)
+        rest = b""
+        last_look = False
+        while True:
+            block = file.read(BLOCK)
+            if block:
+                *whole, rest = (rest + block).split(b"\n")
+                for line in filter(None, map(parse_line, whole)):
+                    yield line
+                continue
+            if not follow or last_look:
+                return
+            if _rotated(path, file.fileno()):
+                file.close()
+                file = path.open("rb")
+                continue
+            last_look = await ended()
+            if not last_look:
+                await clock.sleep(POLL_S)
+    finally:
+        file.close()
+
+
+def _rotated(path: Path, descriptor: int) -> bool:
+    """Whether the name leads to another file now, or to none yet."""
+    try:
+        return path.stat().st_ino != os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def last_lines(path: Path, *, lines: int, max_bytes: int) -> str:
+    """The last ``lines`` lines as the program wrote them, at most ``max_bytes``."""
+    return b"".join(_tail(path, lines))[-max_bytes:].decode("utf-8", "replace")
+
+
+def _tail(path: Path, lines: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        file.seek(tail_offset(path, lines))
+        for line in filter(None, map(parse_line, file)):
+            yield render(line, LogOptions())

@@ -1,0 +1,202 @@
+"""The kubelet: what runs, in order.
+
+Pods come from a watch on ``spec.nodeName``; each gets a worker. Beside them run the relist of the
+runtime, the node's status and lease, the events and the HTTPS server. Nothing is kept on disk
+that the API or the runtime does not have, so it may be killed at any time: containers go on, and
+the next kubelet takes them over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any
+
+from muntin.kit.clock import Clock, SystemClock
+from muntin.kit.log import fields, object_ref
+from muntin.kubelet.admission import admit
+from muntin.kubelet.backoff import Backoff
+from muntin.kubelet.config import KubeletConfig
+from muntin.kubelet.context import Context
+from muntin.kubelet.dns_config import HostResolver, parse_resolv_conf
+from muntin.kubelet.images import ImagePuller
+from muntin.kubelet.node import NodeAgent, NodeLease
+from muntin.kubelet.node_object import allocatable
+from muntin.kubelet.objects import ObjectCache
+from muntin.kubelet.orphans import remove_orphan
+from muntin.kubelet.relist import Relist
+from muntin.kubelet.server import KubeletServer
+from muntin.kubelet.status import Note
+from muntin.kubelet.volumes.mounter import VolumeMounter
+from muntin.kubelet.volumes.tokens import TokenSource
+from muntin.kubelet.worker import PodWorker
+from muntin.model.pods import is_deleting, is_terminal
+from muntin.model.resources import PODS, SERVICES
+from muntin.seams.cri.client import CriClient
+from muntin.seams.kube import KubeClient, Object
+from muntin.seams.kube.events import EventRecorder
+from muntin.seams.kube.informer import Informer, OnChange
+
+log = logging.getLogger(__name__)
+
+
+class Kubelet:
+    """All workers of this node, by pod uid."""
+
+    def __init__(
+        self, config: KubeletConfig, client: KubeClient, cri: CriClient, clock: Clock
+    ) -> None:
+        by_node = f"spec.nodeName={config.node_name}"
+        self._pods = Informer(client, PODS, field_selector=by_node, clock=clock)
+        self._services = Informer(client, SERVICES, clock=clock)
+        self.context = _context(config, client, cri, clock, self._services)
+        self.node = NodeAgent(self.context)
+        self.workers: dict[str, PodWorker] = {}
+        self.relist = Relist(cri, clock, config.relist_interval_s, self._wake, self._seen)
+        self._removing: set[str] = set()
+        self._group: asyncio.TaskGroup | None = None
+        self._pods.add_handler(OnChange(self._pod_changed))
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            group.create_task(self.context.events.run())
+            group.create_task(self.node.run())
+            group.create_task(NodeLease(self.context).run())
+            group.create_task(self._services.run())
+            group.create_task(self._pods.run())
+            group.create_task(KubeletServer(self).run())
+            await self._services.synced.wait()
+            await self._pods.synced.wait()
+            self._remove_directories()
+            group.create_task(self.relist.run_events())
+            group.create_task(self.relist.run())
+
+    def pod(self, namespace: str, name: str) -> PodWorker | None:
+        """The worker of the pod with that name."""
+        for worker in self.workers.values():
+            meta = worker.pod["metadata"]
+            if meta["name"] == name and meta["namespace"] == namespace:
+                return worker
+        return None
+
+    # -- pods ----------------------------------------------------------------------------------
+
+    def _pod_changed(self, pod: Object, _before: Object | None) -> None:
+        uid = pod["metadata"]["uid"]
+        gone = self._pods.get(_key(pod)) is not pod
+        worker = self.workers.get(uid)
+        if worker is not None:
+            if gone:
+                worker.pod = pod
+                worker.removed()
+            else:
+                worker.update(pod)
+        elif not gone and self._group is not None:
+            self._group.create_task(self._serve(pod))
+
+    async def _serve(self, pod: Object) -> None:
+        """Admit the pod and work on it to its end."""
+        uid = pod["metadata"]["uid"]
+        if uid in self.workers:
+            return
+        worker = self.workers[uid] = PodWorker(self.context, pod, self._verdict(pod))
+        await self._services.synced.wait()
+        try:
+            await worker.run()
+        except Exception:
+            log.exception("pod worker failed", **fields(pod=object_ref(pod)))
+        finally:
+            self.workers.pop(uid, None)
+        again = self._pods.get(_key(pod))
+        if again is not None and again["metadata"]["uid"] == uid and self._group is not None:
+            await self.context.clock.sleep(1.0)
+            self._group.create_task(self._serve(again))
+
+    def _verdict(self, pod: Object) -> Note | None:
+        if is_terminal(pod) or is_deleting(pod):
+            return None
+        uid = pod["metadata"]["uid"]
+        others = [
+            one.pod
+            for key, one in self.workers.items()
+            if key != uid and one.status.get("phase") not in ("Succeeded", "Failed")
+        ]
+        platform = self.context.config.platform
+        rejection = admit(pod, others, self.node.node, platform)
+        if rejection is None:
+            return None
+        self.context.pod_event(pod, "Warning", rejection.reason, rejection.message)
+        log.info("pod refused", **fields(pod=object_ref(pod), reason=rejection.reason))
+        return Note(rejection.reason, rejection.message)
+
+    # -- the runtime ---------------------------------------------------------------------------
+
+    def _wake(self, uid: str) -> None:
+        worker = self.workers.get(uid)
+        if worker is not None:
+            worker.wake()
+
+    def _seen(self, uids: set[str]) -> None:
+        """Remove every pod that the runtime has and the API has not."""
+        known = {pod["metadata"]["uid"] for pod in self._pods}
+        for uid in uids - known - self.workers.keys() - self._removing:
+            if self._group is not None:
+                self._removing.add(uid)
+                self._group.create_task(self._remove(uid))
+
+    async def _remove(self, uid: str) -> None:
+        try:
+            await remove_orphan(self.context, uid)
+        finally:
+            self._removing.discard(uid)
+
+    def _remove_directories(self) -> None:
+        """Remove the directories of pods that went while no kubelet ran."""
+        known = {pod["metadata"]["uid"] for pod in self._pods} | self.workers.keys()
+        for uid in set(self.context.volumes.pods_on_disk()) - known:
+            self._removing.add(uid)
+            if self._group is not None:
+                self._group.create_task(self._remove(uid))
+
+
+def _key(pod: Object) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _context(
+    config: KubeletConfig, client: KubeClient, cri: CriClient, clock: Clock, services: Any
+) -> Context:
+    objects = ObjectCache(client, clock, config.refresh_interval_s * 0.8)
+    tokens = TokenSource(client, clock)
+    resolver, hosts = HostResolver(), ""
+    if not config.is_windows:
+        if config.resolv_conf:
+            text = Path(config.resolv_conf).read_text(encoding="utf-8")
+            resolver = parse_resolv_conf(text)
+        hosts_path = config.files.local("/etc/hosts")
+        hosts = hosts_path.read_text(encoding="utf-8") if hosts_path.is_file() else ""
+    return Context(
+        config=config,
+        client=client,
+        cri=cri,
+        clock=clock,
+        events=EventRecorder(client, "kubelet", host=config.node_name, clock=clock),
+        objects=objects,
+        volumes=VolumeMounter(config.platform, config.files, objects, tokens, config.node_ip),
+        images=ImagePuller(cri, clock, Backoff()),
+        restarts=Backoff(),
+        host_resolver=resolver,
+        services=services.all,
+        allocatable=allocatable(config),
+        hosts_file=hosts,
+    )
+
+
+async def run(
+    config: KubeletConfig, client: KubeClient, cri: CriClient, clock: Clock | None = None
+) -> None:
+    """Be the kubelet of ``config.node_name`` until cancelled."""
+    await Kubelet(config, client, cri, clock or SystemClock()).run()

@@ -1,0 +1,105 @@
+"""The node's operating system as a value: its path rules, directories and, on Windows, profile.
+
+Source: kubernetes v1.34 pkg/volume/util (MakeAbsolutePath, IsWindowsLocalPath), K20
+pkg/kubelet/kubelet_getters.go.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from muntin.model.gates import Profile
+from muntin.model.windows import Feature, is_open
+
+
+class NodeFiles(Protocol):
+    """The node's file system, however this process reaches it."""
+
+    def local(self, path: str) -> Path:
+        """Where this process finds ``path`` of the node."""
+
+    def runtime(self, path: str) -> str:
+        """How the node's container runtime is told ``path``."""
+
+
+class OwnFiles:
+    """The node's file system is this process's own: a kubelet on the machine it serves."""
+
+    def local(self, path: str) -> Path:
+        return Path(path)
+
+    def runtime(self, path: str) -> str:
+        return path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """``profile`` is there on Windows, and only there."""
+
+    os: str
+    root_dir: str
+    pod_logs_dir: str
+    profile: Profile | None = None
+
+    @property
+    def is_windows(self) -> bool:
+        return self.os == "windows"
+
+    def has(self, feature: Feature) -> bool:
+        """Whether a gate of the Windows table is open here; on Linux every one is."""
+        return self.profile is None or is_open(feature, self.profile)
+
+    def join(self, *parts: str) -> str:
+        return ntpath.join(*parts) if self.is_windows else posixpath.join(*parts)
+
+    def pod_dir(self, uid: str) -> str:
+        return self.join(self.root_dir, "pods", uid)
+
+    def volume_dir(self, uid: str, plugin: str, name: str) -> str:
+        """Where a volume lives; ``plugin`` such as ``kubernetes.io/empty-dir``."""
+        return self.join(self.pod_dir(uid), "volumes", plugin.replace("/", "~"), name)
+
+    def container_dir(self, uid: str, container: str) -> str:
+        return self.join(self.pod_dir(uid), "containers", container)
+
+    def log_dir(self, namespace: str, name: str, uid: str) -> str:
+        return self.join(self.pod_logs_dir, f"{namespace}_{name}_{uid}")
+
+    def container_path(self, path: str) -> str:
+        """A mount path as the runtime gets it: absolute, with a drive on Windows."""
+        return absolute_windows_path(path) if self.is_windows else path
+
+    def host_path(self, path: str) -> str:
+        """A hostPath as the runtime gets it."""
+        if self.is_windows and is_windows_local_path(path):
+            return absolute_windows_path(path)
+        return path
+
+
+def linux() -> Platform:
+    return Platform(os="linux", root_dir="/var/lib/kubelet", pod_logs_dir="/var/log/pods")
+
+
+def windows(profile: Profile) -> Platform:
+    return Platform(
+        os="windows",
+        root_dir="C:\\var\\lib\\kubelet",
+        pod_logs_dir="C:\\var\\log\\pods",
+        profile=profile,
+    )
+
+
+def absolute_windows_path(path: str) -> str:
+    """``path`` with a drive; slashes stay as they are. UNC and pipe paths are left alone."""
+    if path.startswith("\\\\") or ":" in path:
+        return path
+    return f"c:{path}" if path.startswith(("/", "\\")) else f"c:\\{path}"
+
+
+def is_windows_local_path(path: str) -> bool:
+    """Whether ``path`` is rooted but names neither drive nor share."""
+    return not path.startswith("\\\\") and ":" not in path and path.startswith(("/", "\\"))

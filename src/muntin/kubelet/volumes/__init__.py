@@ -1,0 +1,1 @@
+"""Volumes of pods: what each source puts into a directory, and how it gets there."""

@@ -1,0 +1,195 @@
+"""Makes the volumes of a pod ready, keeps their content current, and removes them.
+
+Volumes of other drivers (CSI, NFS, claims) are refused by name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from muntin.kit.errors import Invalid, MuntinError, Unsupported
+from muntin.kubelet.downward import field_value, resource_value
+from muntin.kubelet.objects import ObjectCache
+from muntin.kubelet.platform import NodeFiles, Platform
+from muntin.kubelet.volumes.atomic_writer import write_files
+from muntin.kubelet.volumes.content import (
+    Inputs,
+    has_content,
+    references,
+    token_sources,
+    volume_files,
+)
+from muntin.kubelet.volumes.host_path import prepare_host_path
+from muntin.kubelet.volumes.tokens import TokenSource
+from muntin.model import quantity
+from muntin.model.windows import Feature
+from muntin.seams.kube import Object
+
+PLUGINS = {
+    "emptyDir": "kubernetes.io/empty-dir",
+    "configMap": "kubernetes.io/configmap",
+    "secret": "kubernetes.io/secret",
+    "downwardAPI": "kubernetes.io/downward-api",
+    "projected": "kubernetes.io/projected",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A volume that is ready; ``path`` is as the node names it."""
+
+    path: str
+    creates_sub_paths: bool = True
+    read_only: bool = False
+
+
+class VolumeError(MuntinError):
+    """A volume could not be set up; ``volume`` is its name."""
+
+    def __init__(self, volume: str, cause: MuntinError) -> None:
+        super().__init__(f'MountVolume.SetUp failed for volume "{volume}" : {cause.message}')
+        self.volume = volume
+
+
+class VolumeMounter:
+    """The volumes of this node's pods."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        files: NodeFiles,
+        objects: ObjectCache,
+        tokens: TokenSource,
+        node_ip: str,
+    ) -> None:
+        self._platform = platform
+        self._files = files
+        self._objects = objects
+        self._tokens = tokens
+        self._node_ip = node_ip
+
+    async def prepare(self, pod: Object, allocatable: Mapping[str, str]) -> dict[str, Volume]:
+        """All volumes of the pod by name, ready to be mounted.
+
+        Raises:
+            VolumeError: the first that could not be set up.
+        """
+        ready = {}
+        for volume in pod["spec"].get("volumes") or ():
+            try:
+                ready[volume["name"]] = await self._prepare(pod, volume, allocatable)
+            except MuntinError as err:
+                raise VolumeError(volume["name"], err) from err
+        return ready
+
+    async def refresh(self, pod: Object, allocatable: Mapping[str, str]) -> None:
+        """Bring the content of the pod's volumes up to date."""
+        for volume in pod["spec"].get("volumes") or ():
+            if has_content(volume):
+                await self._prepare(pod, volume, allocatable)
+
+    def remove(self, uid: str) -> None:
+        """Remove everything that the pod had on disk here."""
+        self._tokens.forget(uid)
+        directory = self._files.local(self._platform.pod_dir(uid))
+        for mount in [] if self._platform.is_windows else _mounts_below(directory):
+            subprocess.run(["umount", mount], check=False, capture_output=True)
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def remove_logs(self, namespace: str, name: str, uid: str) -> None:
+        """Remove the log directory of a pod that is gone."""
+        directory = self._files.local(self._platform.log_dir(namespace, name, uid))
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def pods_on_disk(self) -> list[str]:
+        """The uids of the pods that have a directory here."""
+        pods = self._files.local(self._platform.join(self._platform.root_dir, "pods"))
+        return [entry.name for entry in pods.iterdir()] if pods.is_dir() else []
+
+    async def _prepare(self, pod: Object, volume: Object, allocatable: Mapping[str, str]) -> Volume:
+        uid, name = pod["metadata"]["uid"], volume["name"]
+        if volume.get("hostPath"):
+            return self._host_path(volume["hostPath"])
+        kind = next((key for key in PLUGINS if volume.get(key) is not None), None)
+        if kind is None:
+            other = next((key for key in volume if key != "name"), "")
+            raise Unsupported(f"volume type {other!r} is not supported on this node")
+        path = self._platform.volume_dir(uid, PLUGINS[kind], name)
+        local = self._files.local(path)
+        if kind == "emptyDir":
+            self._empty_dir(pod, volume["emptyDir"], local)
+        else:
+            files = volume_files(volume, await self._inputs(pod, volume, allocatable))
+            write_files(
+                local,
+                files,
+                modes=self._platform.has(Feature.FILE_MODES),
+                replace_links=not self._platform.is_windows,
+                group=self._group(pod),
+            )
+        own_files = kind != "emptyDir"
+        return Volume(path, creates_sub_paths=not own_files, read_only=own_files)
+
+    def _host_path(self, source: Object) -> Volume:
+        path = self._platform.host_path(source["path"])
+        type_ = source.get("type") or ""
+        if self._platform.is_windows and path.startswith("\\\\"):
+            return Volume(path, creates_sub_paths=False)  # pipes and shares are never looked at
+        try:
+            prepare_host_path(self._files.local(path), path, type_, self._platform)
+        except OSError as err:
+            raise Invalid(f"hostPath {path}: {err.strerror or err}") from err
+        return Volume(path)
+
+    def _empty_dir(self, pod: Object, source: Object, local: Path) -> None:
+        in_memory = source.get("medium") == "Memory"
+        if in_memory and not self._platform.has(Feature.EMPTY_DIR_MEMORY):
+            raise Unsupported("emptyDir medium Memory is not supported on Windows")
+        if local.is_dir():
+            return
+        local.mkdir(parents=True)
+        if in_memory:
+            limit = source.get("sizeLimit")
+            size = f",size={quantity.value(limit)}" if limit else ""
+            options = ["-t", "tmpfs", "-o", f"mode=0777{size}", "tmpfs", str(local)]
+            subprocess.run(["mount", *options], check=True, capture_output=True)
+        if self._platform.has(Feature.FILE_MODES):
+            local.chmod(0o777)
+            group = self._group(pod)
+            if group is not None:
+                os.chown(local, -1, group)
+                local.chmod(0o2777)
+
+    def _group(self, pod: Object) -> int | None:
+        if not self._platform.has(Feature.FILE_MODES):
+            return None
+        group = (pod["spec"].get("securityContext") or {}).get("fsGroup")
+        return None if group is None else int(group)
+
+    async def _inputs(self, pod: Object, volume: Object, allocatable: Mapping[str, str]) -> Inputs:
+        namespace = pod["metadata"]["namespace"]
+        objects = {
+            (kind, name): await self._objects.get(kind, namespace, name)
+            for kind, name in references(volume)
+        }
+        sources = token_sources(volume)
+        tokens = {source["path"]: await self._tokens.token(pod, source) for source in sources}
+        return Inputs(
+            find=lambda kind, name: objects[kind, name],
+            token=lambda source: tokens[source["path"]],
+            field=lambda path: field_value(pod, path, host_ip=self._node_ip),
+            resource=lambda reference: resource_value(pod, "", reference, allocatable),
+        )
+
+
+def _mounts_below(directory: Path) -> list[str]:
+    table = Path("/proc/self/mounts")
+    if not table.exists():
+        return []
+    points = [line.split(" ")[1] for line in table.read_text().splitlines()]
+    return sorted((one for one in points if one.startswith(f"{directory}/")), reverse=True)

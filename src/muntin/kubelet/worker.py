@@ -1,0 +1,508 @@
+"""One pod's worker: looks at the runtime, asks the plan, acts, says how it went, to the pod's end.
+
+Two stages. *Live*: bring the runtime towards the spec, again and again. *End*: stop everything with
+grace, write the last status, and once the API wants the pod gone, remove all traces of it.
+Nothing is kept on disk: after a restart of the kubelet the runtime and the API say it all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from muntin.kit.clock import parse_rfc3339
+from muntin.kit.errors import MuntinError, NotFound
+from muntin.kit.log import fields, object_ref
+from muntin.kubelet.backoff import duration
+from muntin.kubelet.container_config import DEFAULT_TERMINATION_PATH
+from muntin.kubelet.context import Context
+from muntin.kubelet.garbage import collect_dead
+from muntin.kubelet.mounts import termination_file, termination_message
+from muntin.kubelet.plan import Health, Kill, Plan, Start, backoff_key, plan_pod
+from muntin.kubelet.probes.prober import Prober
+from muntin.kubelet.probes.result import Result
+from muntin.kubelet.probes.run import run_probe
+from muntin.kubelet.runtime_state import Container, PodRuntime, observe
+from muntin.kubelet.sandbox_config import sandbox_config
+from muntin.kubelet.starter import Place, StartFailed, start_container
+from muntin.kubelet.status import Note, View, pod_status
+from muntin.kubelet.status_writer import StatusWriter
+from muntin.kubelet.stopper import (
+    grace_period,
+    remove_all,
+    stop_container,
+    stop_containers,
+    stop_sandboxes,
+)
+from muntin.kubelet.volumes.mounter import Volume, VolumeError
+from muntin.model.pods import all_containers, is_deleting, is_terminal
+from muntin.model.resources import PODS, RUNTIME_CLASSES
+from muntin.seams.cri import rpc_error_text
+from muntin.seams.kube import Object
+
+log = logging.getLogger(__name__)
+
+FIRST_RETRY_S = 1.0
+LONGEST_RETRY_S = 10.0
+FOLLOW_UP_S = (0.05, 0.1, 0.2, 0.4)
+"""Looks at the runtime after an action: what is short-lived ends soon. Then the relist does it."""
+
+
+class PodWorker:
+    """Give it the pod's newest state with :meth:`update` and :meth:`removed`; :meth:`wake` it."""
+
+    def __init__(self, context: Context, pod: Object, verdict: Note | None = None) -> None:
+        self.pod = pod
+        self.uid: str = pod["metadata"]["uid"]
+        self.runtime = PodRuntime()
+        self._context = context
+        self._verdict = verdict
+        self._gone = False
+        self._was_terminal = is_terminal(pod)
+        self._wake = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._status = StatusWriter(context.client, context.clock, pod)
+        self._notes: dict[str, Note] = {}
+        self._retry_at: dict[str, float] = {}
+        self._failures = 0
+        self._follow_ups: list[float] = []
+        self._probers: dict[str, tuple[Prober, asyncio.Task[None]]] = {}
+        self._messages: dict[str, str] = {}
+        self._volumes: dict[str, Volume] | None = None
+        self._refreshed_at = context.clock.monotonic()
+        if verdict is not None or is_deleting(pod) or is_terminal(pod):
+            self._ending.set()
+
+    # -- what the loop tells -------------------------------------------------------------------
+
+    def update(self, pod: Object) -> None:
+        """The API has a newer state of the pod."""
+        self.pod = pod
+        self._status.observe(pod)
+        if is_deleting(pod) or is_terminal(pod):
+            self._ending.set()
+        self._wake.set()
+
+    def removed(self) -> None:
+        """The API has the pod no more."""
+        self._gone = True
+        self._ending.set()
+        self._wake.set()
+
+    def wake(self) -> None:
+        """Something of the pod has changed in the runtime."""
+        self._wake.set()
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """The newest status of the pod, sent or not."""
+        return self._status.current
+
+    def specs(self) -> list[Mapping[str, Any]]:
+        """The pod's containers, init containers first."""
+        return list(all_containers(self.pod))
+
+    def container_statuses(self) -> list[Mapping[str, Any]]:
+        """All container statuses, init containers first."""
+        status = self.status
+        return [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
+
+    # -- life ----------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Return when the pod is gone from here and from the API."""
+        writer = asyncio.create_task(self._status.run())
+        try:
+            await self._live()
+            await self._end()
+        finally:
+            for _, task in self._probers.values():
+                task.cancel()
+            writer.cancel()
+            await asyncio.gather(
+                writer, *(task for _, task in self._probers.values()), return_exceptions=True
+            )
+
+    async def _live(self) -> None:
+        while not self._ending.is_set():
+            self._wake.clear()
+            delay_s = await self._unless_ending(self._step())
+            if delay_s:
+                await self._wait(delay_s)
+
+    async def _unless_ending(self, work: Coroutine[Any, Any, float]) -> float:
+        """The result of ``work``, cancelled when the pod has to end."""
+        doing = asyncio.create_task(work)
+        ending = asyncio.create_task(self._ending.wait())
+        try:
+            await asyncio.wait({doing, ending}, return_when=asyncio.FIRST_COMPLETED)
+            return doing.result() if doing.done() else 0.0
+        finally:
+            doing.cancel()
+            ending.cancel()
+            await asyncio.gather(doing, ending, return_exceptions=True)
+
+    async def _wait(self, delay_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(delay_s):
+                await self._wake.wait()
+
+    async def _step(self) -> float:
+        """One look, one plan, its actions; how long to wait then, 0 for not at all."""
+        try:
+            return await self._look_and_act()
+        except MuntinError as err:
+            self._failures += 1
+            delay_s = min(FIRST_RETRY_S * 2.0 ** (self._failures - 1), LONGEST_RETRY_S)
+            log.warning(
+                "pod sync failed, will retry",
+                **fields(pod=object_ref(self.pod), delay_s=delay_s, error=err),
+            )
+            return delay_s
+
+    async def _look_and_act(self) -> float:
+        context = self._context
+        runtime = await self._look()
+        now = context.clock.now()
+        deadline = self._deadline()
+        if deadline is not None and now >= deadline:
+            self._verdict = Note(
+                "DeadlineExceeded",
+                "Pod was active on the node longer than the specified deadline",
+            )
+            self._ending.set()
+            return 0.0
+        plan = plan_pod(self.pod, runtime, self._health(), context.restarts, now)
+        self._note_waiting(plan)
+        self._publish()
+        starts = [one for one in plan.start if self._retry_at.get(one.spec["name"], 0) <= now]
+        blocked = plan.create_sandbox and self._retry_at.get("", 0) > now
+        if not (plan.kill_pod or plan.kill or starts or (plan.create_sandbox and not blocked)):
+            self._failures = 0
+            return await self._rest(plan, now, deadline)
+        self._follow_ups = list(FOLLOW_UP_S)
+        await self._act(plan, starts, create=plan.create_sandbox and not blocked)
+        return 0.0
+
+    async def _rest(self, plan: Plan, now: float, deadline: float | None) -> float:
+        """Nothing to do: keep volumes current, then wait for the next thing that is due."""
+        context = self._context
+        refresh_s = context.config.refresh_interval_s
+        if context.clock.monotonic() - self._refreshed_at >= refresh_s:
+            self._refreshed_at = context.clock.monotonic()
+            await context.volumes.refresh(self.pod, context.allocatable)
+            await collect_dead(context, self.runtime)
+        waits = [refresh_s]
+        for moment in (plan.wake_at, deadline, *self._retry_at.values()):
+            if moment is not None and moment > now:
+                waits.append(moment - now)
+        if self._follow_ups:
+            waits.append(self._follow_ups.pop(0))
+        return max(0.01, min(waits))
+
+    def _deadline(self) -> float | None:
+        seconds = self.pod["spec"].get("activeDeadlineSeconds")
+        start = self.status.get("startTime")
+        return parse_rfc3339(start) + seconds if seconds is not None and start else None
+
+    # -- looking -------------------------------------------------------------------------------
+
+    async def _look(self) -> PodRuntime:
+        known = {one.id: one for one in self.runtime.containers}
+        self.runtime = await observe(self._context.cri, self.uid, known)
+        for container in self.runtime.containers:
+            if container.exited and container.id not in self._messages:
+                self._messages[container.id] = self._termination_message(container)
+        self._match_probers()
+        return self.runtime
+
+    def _termination_message(self, container: Container) -> str:
+        config, meta = self._context.config, self.pod["metadata"]
+        spec = self._specs().get(container.name)
+        if spec is None or not (spec.get("terminationMessagePath") or DEFAULT_TERMINATION_PATH):
+            return ""
+        file = termination_file(self.pod, container.name, container.attempt, config)
+        logs = config.platform.log_dir(meta["namespace"], meta["name"], meta["uid"])
+        log_file = config.platform.join(logs, container.name, f"{container.attempt}.log")
+        return termination_message(
+            config.files.local(file),
+            config.files.local(log_file),
+            container.exit_code,
+            spec.get("terminationMessagePolicy", "File"),
+        )
+
+    def _specs(self) -> Mapping[str, Mapping[str, Any]]:
+        return {one["name"]: one for one in all_containers(self.pod)}
+
+    def _health(self) -> dict[str, Health]:
+        return {key: prober.health for key, (prober, _) in self._probers.items()}
+
+    def _match_probers(self) -> None:
+        """A prober for each running container that has probes, none for others."""
+        running = {one.id: one for one in self.runtime.running}
+        for key in self._probers.keys() - running.keys():
+            self._probers.pop(key)[1].cancel()
+        specs = self._specs()
+        for key, container in running.items():
+            spec = specs.get(container.name)
+            if spec is None or key in self._probers:
+                continue
+            prober = self._prober(spec, container)
+            if prober.any:
+                self._probers[key] = (prober, asyncio.create_task(self._probe(prober)))
+
+    def _prober(self, spec: Mapping[str, Any], container: Container) -> Prober:
+        name = container.name
+        context = self._context
+        known = self._api_status_of(container)
+
+        async def run(probe: Mapping[str, Any]) -> Result:
+            ip = self.runtime.ips[0] if self.runtime.ips else context.config.node_ip
+            if self.pod["spec"].get("hostNetwork"):
+                ip = context.config.node_ip
+            version = context.config.version
+            return await run_probe(context.cri, self.pod, container.id, probe, ip, version)
+
+        def failed(kind: str, result: Result) -> None:
+            message = f"{kind.capitalize()} probe failed: {result.output}"
+            context.pod_event(self.pod, "Warning", "Unhealthy", message, name)
+
+        return Prober(
+            spec,
+            container.started_at / 1e9,
+            context.clock,
+            run,
+            changed=self._health_changed,
+            failed=failed,
+            was_started=bool(known.get("started")),
+            was_ready=bool(known.get("ready")),
+        )
+
+    def _api_status_of(self, container: Container) -> Mapping[str, Any]:
+        """What the API's status says of exactly this container, after a restart of the kubelet."""
+        status = self.pod.get("status") or {}
+        rows = [
+            *(status.get("initContainerStatuses") or ()),
+            *(status.get("containerStatuses") or ()),
+        ]
+        wanted = f"{self._context.runtime_name}://{container.id}"
+        return next((row for row in rows if row.get("containerID") == wanted), {})
+
+    async def _probe(self, prober: Prober) -> None:
+        try:
+            await prober.run()
+        except Exception:
+            log.exception("probing stopped", **fields(pod=object_ref(self.pod)))
+
+    def _health_changed(self) -> None:
+        """A verdict changed: say so at once, and let the plan look at it."""
+        self._publish()
+        self._wake.set()
+
+    # -- saying --------------------------------------------------------------------------------
+
+    def _publish(self, *, stopped: bool = False) -> None:
+        context = self._context
+        view = View(
+            runtime=self.runtime,
+            now=context.clock.now(),
+            node_ip=context.config.node_ip,
+            runtime_name=context.runtime_name,
+            notes={} if stopped else self._notes,
+            health=self._health(),
+            messages=self._messages,
+            verdict=self._verdict,
+            stopped=stopped,
+        )
+        status = pod_status({**self.pod, "status": self._status.base}, view)
+        self._status.put(status)
+        if status["phase"] in ("Succeeded", "Failed"):
+            self._ending.set()
+
+    def _note_waiting(self, plan: Plan) -> None:
+        meta = self.pod["metadata"]
+        pod_name = f"{meta['name']}_{meta['namespace']}({self.uid})"
+        held = {row.name: row for row in plan.waiting}
+        for name, row in held.items():
+            message = (
+                f"back-off {duration(row.delay_s)} restarting failed container={name} "
+                f"pod={pod_name}"
+            )
+            note = Note("CrashLoopBackOff", message)
+            if self._notes.get(name) != note:
+                text = f"Back-off restarting failed container {name} in pod {pod_name}"
+                self._context.pod_event(self.pod, "Warning", "BackOff", text, name)
+            self._notes[name] = note
+        for name, note in list(self._notes.items()):
+            container = self.runtime.newest(name)
+            over = note.reason == "CrashLoopBackOff" and name not in held
+            if over or (container is not None and container.running):
+                del self._notes[name]
+
+    # -- acting --------------------------------------------------------------------------------
+
+    async def _act(self, plan: Plan, starts: list[Start], *, create: bool) -> None:
+        runtime = self.runtime
+        if plan.kill_pod:
+            if plan.create_sandbox:
+                text = "Pod sandbox changed, it will be killed and re-created."
+                self._context.pod_event(self.pod, "Normal", "SandboxChanged", text)
+            await stop_containers(self._context, self.pod, runtime.running, grace_period(self.pod))
+            await stop_sandboxes(self._context, runtime)
+        async with asyncio.TaskGroup() as group:
+            for kill in plan.kill:
+                group.create_task(self._kill(kill))
+        if create:
+            await self._create_sandbox(plan.attempt)
+        for index, start in enumerate(starts):
+            if index:
+                await self._look()
+                self._publish()
+            await self._start(start)
+
+    async def _kill(self, kill: Kill) -> None:
+        grace_s = grace_period(self.pod)
+        spec = self._specs().get(kill.container.name, {})
+        probe = spec.get(f"{kill.probe}Probe") or {}
+        own = probe.get("terminationGracePeriodSeconds")
+        if own is not None:
+            grace_s = float(own)
+        await stop_container(self._context, self.pod, kill.container, grace_s, kill.message)
+
+    async def _create_sandbox(self, attempt: int) -> None:
+        context = self._context
+        if not await self._ready_volumes():
+            return
+        config, meta = context.config, self.pod["metadata"]
+        logs = config.platform.log_dir(meta["namespace"], meta["name"], meta["uid"])
+        config.files.local(logs).mkdir(parents=True, exist_ok=True)
+        try:
+            handler = await self._runtime_handler()
+            await context.cri.RunPodSandbox(
+                {"config": self._sandbox_config(attempt), "runtime_handler": handler},
+                timeout_s=240,
+            )
+        except MuntinError as err:
+            text = f"Failed to create pod sandbox: {rpc_error_text(err)}"
+            context.pod_event(self.pod, "Warning", "FailedCreatePodSandBox", text)
+            self._hold_back("")
+            return
+        self._retry_at.pop("", None)
+        self._failures = 0
+
+    def _sandbox_config(self, attempt: int) -> dict[str, Any]:
+        return sandbox_config(self.pod, attempt, self._context.config, self._context.host_resolver)
+
+    def _hold_back(self, name: str) -> None:
+        self._failures += 1
+        delay_s = min(FIRST_RETRY_S * 2.0 ** (self._failures - 1), LONGEST_RETRY_S)
+        self._retry_at[name] = self._context.clock.now() + delay_s
+
+    async def _runtime_handler(self) -> str:
+        name = self.pod["spec"].get("runtimeClassName")
+        if not name:
+            return ""
+        found = await self._context.client.get(RUNTIME_CLASSES, name)
+        return str(found["handler"])
+
+    async def _ready_volumes(self) -> bool:
+        try:
+            self._volumes = await self._context.volumes.prepare(self.pod, self._context.allocatable)
+        except VolumeError as err:
+            self._context.pod_event(self.pod, "Warning", "FailedMount", err.message)
+            self._hold_back("")
+            return False
+        return True
+
+    async def _start(self, start: Start) -> None:
+        context, name = self._context, start.spec["name"]
+        sandbox = self.runtime.ready_sandbox
+        if sandbox is None or (self._volumes is None and not await self._ready_volumes()):
+            self._retry_at[name] = self._retry_at.get("", context.clock.now() + FIRST_RETRY_S)
+            return
+        place = Place(
+            sandbox_id=sandbox.id,
+            sandbox_config=self._sandbox_config(sandbox.attempt),
+            ips=sandbox.ips,
+            volumes=self._volumes or {},
+        )
+        if start.attempt:
+            context.restarts.next(backoff_key(self.uid, start.spec), context.clock.now())
+        try:
+            await start_container(context, self.pod, start, place)
+        except StartFailed as err:
+            self._notes[name] = err.note
+            self._retry_at[name] = context.clock.now() + err.retry_s
+        else:
+            self._notes.pop(name, None)
+            self._retry_at.pop(name, None)
+
+    # -- the end -------------------------------------------------------------------------------
+
+    async def _end(self) -> None:
+        await self._retried(self._stop_everything)
+        if not self._was_terminal or self._verdict is not None:
+            self._publish(stopped=True)
+        while not (self._gone or is_deleting(self.pod)):
+            self._wake.clear()
+            await self._wake.wait()
+        await self._retried(self._remove_everything)
+
+    async def _retried(self, work: Any) -> None:
+        delay_s = FIRST_RETRY_S
+        while True:
+            try:
+                await work()
+            except MuntinError as err:
+                log.warning(
+                    "pod not ended yet, will retry",
+                    **fields(pod=object_ref(self.pod), delay_s=delay_s, error=err),
+                )
+                await self._context.clock.sleep(delay_s)
+                delay_s = min(2 * delay_s, LONGEST_RETRY_S)
+            else:
+                return
+
+    async def _stop_everything(self) -> None:
+        runtime = await self._look()
+        while runtime.running:
+            await self._stop_or_shorten(runtime)
+            runtime = await self._look()
+        await stop_sandboxes(self._context, runtime)
+        await self._look()
+
+    async def _stop_or_shorten(self, runtime: PodRuntime) -> None:
+        """Stop the containers; a shorter grace period that arrives meanwhile counts at once."""
+        grace_s = grace_period(self.pod)
+        stopping = asyncio.create_task(
+            stop_containers(self._context, self.pod, runtime.running, grace_s)
+        )
+        try:
+            while not stopping.done():
+                self._wake.clear()
+                waking = asyncio.create_task(self._wake.wait())
+                await asyncio.wait({stopping, waking}, return_when=asyncio.FIRST_COMPLETED)
+                waking.cancel()
+                if grace_period(self.pod) < grace_s:
+                    return
+            stopping.result()
+        finally:
+            stopping.cancel()
+            await asyncio.gather(stopping, return_exceptions=True)
+
+    async def _remove_everything(self) -> None:
+        context, meta = self._context, self.pod["metadata"]
+        if not self._gone:
+            await self._status.flushed()
+        context.volumes.remove(self.uid)
+        if not self._gone:
+            with contextlib.suppress(NotFound):
+                await context.client.delete(
+                    PODS, meta["name"], meta["namespace"], grace_period_s=0, uid=self.uid
+                )
+        await remove_all(context, await self._look())
+        context.volumes.remove_logs(meta["namespace"], meta["name"], self.uid)
+        context.restarts.forget(backoff_key(self.uid, one) for one in all_containers(self.pod))
