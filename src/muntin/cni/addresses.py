@@ -1,0 +1,34 @@
+"""IPv4 addresses as integers: what plugins need of ``ipaddress``, which takes long to import."""
+
+from __future__ import annotations
+
+
+def parse(text: str) -> int:
+    """The number of a dotted address; ValueError where it is none."""
+    parts = text.split(".")
+    if len(parts) != 4:
+        raise ValueError(f"invalid IP address: {text}")
+    value = 0
+    for part in parts:
+        if not part.isdigit() or len(part) > 3 or int(part) > 255:
+            raise ValueError(f"invalid IP address: {text}")
+        value = value << 8 | int(part)
+    return value
+
+
+def text(value: int) -> str:
+    """A number as a dotted address."""
+    return f"{value >> 24}.{value >> 16 & 255}.{value >> 8 & 255}.{value & 255}"
+
+
+def parse_prefix(prefix: str) -> tuple[int, int]:
+    """(address as it stands, length) of ``10.0.0.0/24``; ValueError where it is none."""
+    address, slash, length = prefix.partition("/")
+    if not slash or not length.isdigit() or int(length) > 32:
+        raise ValueError(f"invalid CIDR address: {prefix}")
+    return parse(address), int(length)
+
+
+def mask(length: int) -> int:
+    """The netmask of a prefix length."""
+    return (0xFFFFFFFF << (32 - length)) & 0xFFFFFFFF
