@@ -5,7 +5,7 @@
  * the environment variable WCINIT_START, as UTF-8 records that each end in a NUL:
  *
  *   command line, current directory, path of the "started" pipe, path of the status file,
- *   then NAME=VALUE for each environment variable (a name without "=" is removed)
+ *   then NAME=VALUE for each environment variable
  *
  * "started" gets `0` once the program runs, else the Windows error number. The status file gets
  * the exit code in decimal (32 bits, unsigned), or `failed N` when it could not be started.
@@ -70,6 +70,22 @@ static void set_variable(const char *record) {
     free(name);
 }
 
+/* What Wine keeps in the environment for itself; Windows has none of it. */
+static void hide_wine(void) {
+    static const WCHAR *const names[] = {L"HOME", L"LANG", L"LOGNAME", L"USER", L"winsysdir"};
+    WCHAR *block = GetEnvironmentStringsW(), *next_variable;
+    for (WCHAR *at = block; *at; at = next_variable) {
+        next_variable = at + wcslen(at) + 1;
+        WCHAR *equals = wcschr(at + 1, L'=');
+        if (wcsncmp(at, L"WINE", 4) || !equals) continue;
+        *equals = 0;
+        SetEnvironmentVariableW(at, NULL);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        SetEnvironmentVariableW(names[i], NULL);
+    FreeEnvironmentStringsW(block);
+}
+
 static BOOL read_start(void) {
     char path[512];
     if (!GetEnvironmentVariableA("WCINIT_START", path, sizeof path)) return FALSE;
@@ -80,6 +96,7 @@ static BOOL read_start(void) {
     start.started_path = record = next(record);
     start.status_path = record = next(record);
     SetEnvironmentVariableA("WCINIT_START", NULL);
+    hide_wine();
     for (record = next(record); *record; record = next(record)) set_variable(record);
     return TRUE;
 }

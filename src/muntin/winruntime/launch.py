@@ -1,0 +1,248 @@
+"""From a container's record to what runc starts: the bundle, its files and its process.
+
+Two ways to start a program. A Windows program runs under Wine below ``wcinit.exe``, which is told
+what to do in a file. A program that is ours (powershell.exe and others of ``inside``) is started
+on the system's Python at once, without Wine; Wine starts in that container when something needs
+it, for example ``kubectl exec ... cmd``.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import orjson
+
+from muntin.kit.errors import Unavailable
+from muntin.seams.oci.bundle import Bundle, Limits, Process, bind, overlay
+from muntin.seams.oci.layers import Folding
+from muntin.winruntime import environment as env
+from muntin.winruntime.base import Base
+from muntin.winruntime.base.contents import OWN_FOLDER
+from muntin.winruntime.base.prefix import WINE
+from muntin.winruntime.base.users import USERS, WindowsUser
+from muntin.winruntime.command_line import command_line, program_name, split
+from muntin.winruntime.image_store import DRIVE
+from muntin.winruntime.inside import PROGRAMS as INSIDE_PROGRAMS
+
+RUN = "/run/muntin"
+"""In the container: files that tell our programs what to do, and what they report."""
+_TINI = "/usr/bin/tini"
+_PYTHON = ("/usr/bin/python3", "-ISE", "/muntin/inside/__main__.py")
+_WCINIT = "C:\\" + OWN_FOLDER.removeprefix(f"{DRIVE}/").replace("/", "\\") + r"\wcinit.exe"
+WCCTL = "C:\\" + OWN_FOLDER.removeprefix(f"{DRIVE}/").replace("/", "\\") + r"\wcctl.exe"
+_UNIX_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+_ADMINISTRATOR_CAPABILITIES = (
+    "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_SETGID", "CAP_SETUID",
+    "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_NET_RAW",
+)  # fmt: skip
+_MOST_OPEN_FILES = 65536
+DEFAULT_DIRECTORY = "C:\\"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What to run in a container, and as whom; ``first_as_is`` as in ``command_line``."""
+
+    words: Sequence[str]
+    first_as_is: bool = False
+    env: Mapping[str, str]
+    directory: str = DEFAULT_DIRECTORY
+    user: WindowsUser
+    hostname: str
+    terminal: bool = False
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is one of our programs, under its plain name or in the Windows folder."""
+        word = self.plain_words[0].replace("/", "\\").lower()
+        plain = "\\" not in word or word.startswith("c:\\windows\\")
+        return plain and program_name(word) in INSIDE_PROGRAMS
+
+    @property
+    def plain_words(self) -> list[str]:
+        """The words that the program will see as its arguments."""
+        if self.first_as_is:
+            return split(command_line(self.words, first_as_is=True)) or [""]
+        return list(self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """A process for runc; ``start_file`` is the content of the file that wcinit reads."""
+
+    process: Process
+    start_file: bytes = b""
+
+
+def launch(program: Program, tag: str, *, is_first: bool) -> Launch:
+    """How to start ``program``; its files in ``RUN`` are named by ``tag``.
+
+    ``is_first`` is the container's own program, which gets tini as its parent and reports when it
+    runs.
+    """
+    parent = [_TINI, "--"] if is_first else []
+    own = {**env.WINE, "PATH": _UNIX_PATH, "USER": program.user.name}
+    if program.terminal:
+        own["TERM"] = "xterm"
+    if program.is_inside:
+        words = program.plain_words
+        variables = env.merged(
+            env.system_environment(program.user, program.hostname, os.cpu_count() or 1),
+            program.env,
+        )
+        variables |= {
+            **env.WINE,
+            "USER": program.user.name,
+            "WINCWD": program.directory,
+            "WCINIT_STATUS": f"{RUN}/{tag}.status",
+        }
+        args = [*parent, *_PYTHON, program_name(words[0]), *words[1:]]
+        return Launch(process=_process(program, args, variables))
+    own["WCINIT_START"] = f"{RUN}/{tag}.start"
+    args = [*parent, WINE, _WCINIT]
+    return Launch(
+        process=_process(program, args, own), start_file=_start_file(program, tag, is_first)
+    )
+
+
+def _process(program: Program, args: Sequence[str], variables: Mapping[str, str]) -> Process:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return Process(
+        args=args,
+        env=variables,
+        cwd=f"/prefix/{DRIVE}",
+        uid=program.user.uid,
+        terminal=program.terminal,
+        capabilities=_ADMINISTRATOR_CAPABILITIES if program.user.uid == 0 else (),
+        open_files=min(_MOST_OPEN_FILES, hard) if hard > 0 else _MOST_OPEN_FILES,
+    )
+
+
+def _start_file(program: Program, tag: str, is_first: bool) -> bytes:
+    records = [
+        command_line(program.words, first_as_is=program.first_as_is),
+        program.directory,
+        f"{RUN}/{tag}.started" if is_first else "",
+        f"{RUN}/{tag}.status",
+        *(f"{name}={value}" for name, value in program.env.items() if name),
+    ]
+    return b"".join(record.encode("utf-8", "surrogateescape") + b"\0" for record in records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drive:
+    """The layers of a container's prefix, the highest first."""
+
+    lowers: Sequence[Path]
+
+    def fold(self, path: PurePosixPath) -> PurePosixPath:
+        """A path on C: with the case of what is in the image."""
+        return Folding([lower / DRIVE for lower in self.lowers]).fold(path)
+
+
+def drive(base: Base, build: int, user: WindowsUser, layers: Sequence[Path]) -> Drive:
+    """C: of a container: application layers, the user's registry and profile, the base."""
+    return Drive(lowers=[*reversed(layers), base.hives(build, user), base.prefix])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodFiles:
+    """What a container's ``/etc`` says of its pod."""
+
+    hostname: str
+    ips: Sequence[str]
+    dns_servers: Sequence[str]
+    dns_search: str
+
+
+def write_folder(folder: Path, user: WindowsUser, pod: PodFiles) -> None:
+    """The container's own files: writable layer, ``/etc``, ``/run/muntin``."""
+    for name in ("upper", "work", "run", "etc/fonts", "etc/ssl"):
+        (folder / name).mkdir(parents=True)
+    (folder / "run").chmod(0o1777)
+    os.chown(folder / "upper", user.uid, user.uid)
+    etc = folder / "etc"
+    passwd = [f"{u.name}:x:{u.uid}:{u.uid}::/prefix:/bin/sh" for u in _users_first(user)]
+    group = [f"{u.name}:x:{u.uid}:" for u in _users_first(user)]
+    (etc / "passwd").write_text("\n".join(passwd) + "\n")
+    (etc / "group").write_text("\n".join(group) + "\n")
+    (etc / "hostname").write_text(f"{pod.hostname}\n")
+    (etc / "hosts").write_text(_hosts(pod))
+    (etc / "resolv.conf").write_text(_resolv_conf(pod))
+    (etc / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files dns\n")
+    (etc / "fonts/fonts.conf").write_text(_NO_FONTS)
+    (etc / "mtab").symlink_to("/proc/mounts")
+    shutil.copyfile("/etc/ld.so.cache", etc / "ld.so.cache")
+
+
+_NO_FONTS = (
+    '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
+    "<fontconfig><cachedir>/tmp/fontconfig</cachedir></fontconfig>\n"
+)
+
+
+def _users_first(user: WindowsUser) -> list[WindowsUser]:
+    """All accounts, ``user`` before others with the same number."""
+    return [user, *(other for other in USERS if other != user)]
+
+
+def _hosts(pod: PodFiles) -> str:
+    """Without the pod's own name Wine would ask the network for it at every start."""
+    lines = ["127.0.0.1 localhost", "::1 localhost"]
+    lines += [f"{ip} {pod.hostname}" for ip in pod.ips or ["127.0.1.1"]]
+    return "\n".join(lines) + "\n"
+
+
+def _resolv_conf(pod: PodFiles) -> str:
+    """Windows' rules: one suffix, and names with a dot are tried as they are."""
+    lines = [f"nameserver {server}" for server in pod.dns_servers]
+    if pod.dns_search:
+        lines.append(f"search {pod.dns_search}")
+    lines.append("options ndots:1")
+    return "\n".join(lines) + "\n"
+
+
+def write_bundle(
+    folder: Path,
+    base: Base,
+    process: Process,
+    layers: Drive,
+    *,
+    hostname: str,
+    netns: str,
+    cgroup: str,
+    limits: Limits,
+    mounts: Sequence[Mapping[str, object]],
+) -> None:
+    """``config.json`` of the container in ``folder``.
+
+    Raises:
+        Unavailable: the base image has been removed.
+    """
+    if not base.rootfs.is_dir():
+        raise Unavailable(f"the Windows base image {base.path} is gone: run `muntin up`")
+    lowers = [str(lower) for lower in layers.lowers]
+    system_mounts = [
+        bind("/usr", "/usr", readonly=True),
+        bind(str(folder / "etc"), "/etc", readonly=True),
+        bind(str(folder / "run"), RUN, readonly=False),
+        bind(str(base.inside), "/muntin/inside", readonly=True),
+        overlay(lowers, str(folder / "upper"), str(folder / "work"), "/prefix"),
+    ]
+    if Path("/etc/ssl/certs").is_dir():
+        system_mounts.insert(2, bind("/etc/ssl", "/etc/ssl", readonly=True))
+    bundle = Bundle(
+        process=process,
+        rootfs=str(base.rootfs),
+        hostname=hostname,
+        netns=netns,
+        cgroup=cgroup,
+        limits=limits,
+        mounts=[*system_mounts, *mounts],
+    )
+    (folder / "config.json").write_bytes(orjson.dumps(bundle.document()))

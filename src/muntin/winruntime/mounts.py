@@ -1,0 +1,58 @@
+"""CRI mounts of a Windows container as bind mounts below its C: drive.
+
+Source: containerd v1.7 pkg/cri/opts/spec_windows_opts.go WithWindowsMounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from muntin.kit.errors import Invalid, Unsupported
+from muntin.seams.oci.bundle import bind
+from muntin.winruntime.windows_paths import PIPE_PREFIX, drive_path
+
+DRIVE = "/prefix/drive_c"
+
+
+def destination(container_path: str) -> PurePosixPath:
+    """Where on C: a mount goes.
+
+    Raises:
+        Invalid: the drive C: itself, with containerd's words, or a path that is on no drive.
+        Unsupported: another drive, or a named pipe: the emulation has C: only.
+    """
+    plain = container_path.replace("/", "\\")
+    if plain.lower().startswith(PIPE_PREFIX):
+        raise Unsupported(f"mount of the named pipe {plain!r}: pipes of the node are not emulated")
+    if len(plain) >= 2 and plain[1] == ":" and plain[0].lower() != "c":
+        raise Unsupported(f"mount at {plain!r}: an emulated container has the drive C: only")
+    path = drive_path(plain)
+    if not path.parts:
+        raise Invalid("destination path can not be C drive")
+    return path
+
+
+def bind_mounts(
+    mounts: Sequence[Mapping[str, Any]],
+    local: Callable[[str], Path],
+    fold: Callable[[PurePosixPath], PurePosixPath],
+) -> list[dict[str, Any]]:
+    """OCI mounts, the outer before the inner; absent sources are made as folders.
+
+    ``local`` finds the node's paths on Linux, ``fold`` gives a path on C: the case that it has
+    in the image.
+    """
+    found = sorted(
+        ((destination(m.get("container_path", "")), m) for m in mounts),
+        key=lambda pair: len(pair[0].parts),
+    )
+    result = []
+    for path, mount in found:
+        source = local(mount.get("host_path", ""))
+        if not source.exists():
+            source.mkdir(parents=True)
+        target = f"{DRIVE}/{fold(path)}"
+        result.append(bind(str(source.resolve()), target, readonly=bool(mount.get("readonly"))))
+    return result

@@ -1,0 +1,29 @@
+"""Processes by pid, told apart from later ones with the same number by their start time."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+
+def started(pid: int) -> str:
+    """When the process was started, in the kernel's ticks; empty if there is none (or a zombie)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in ("Z", "X") else fields[19]
+
+
+def is_alive(pid: int, start: str) -> bool:
+    """Whether that very process is there."""
+    return pid > 0 and bool(start) and started(pid) == start
+
+
+def kill(pid: int, start: str) -> None:
+    """End that very process at once; gone is fine."""
+    if is_alive(pid, start):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,263 @@
+"""The streaming server: exec, attach and port-forward sessions that the kubelet passes on.
+
+A session is asked for by RPC, which gives a URL with a token that is good once and for a minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from muntin.kit import netns
+from muntin.kit.clock import Clock
+from muntin.kit.errors import MuntinError, NotFound, Unavailable
+from muntin.kit.http.server import Answer, HttpServer, Request, Response, Upgrade
+from muntin.kit.log import fields
+from muntin.seams.cri import Message, rpc_error_text
+from muntin.seams.streams import portforward, remotecommand
+from muntin.seams.streams.duplex import READ_BYTES, StreamDuplex
+from muntin.seams.streams.remotecommand import Options, Session
+from muntin.winruntime.exec import Running, running
+from muntin.winruntime.node import Node
+from muntin.winruntime.shim.frames import MAX_LINE_BYTES, STDERR, STDIN, FrameReader, frame
+
+log = logging.getLogger(__name__)
+
+TOKEN_LIFE_S = 60.0
+_ATTACH_TO_EXIT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Ticket:
+    kind: str
+    request: Message
+    expires: float
+
+
+class StreamingServer:
+    """Serves sessions on a port of the node's loopback."""
+
+    def __init__(self, node: Node, clock: Clock) -> None:
+        self._node = node
+        self._clock = clock
+        self._tickets: dict[str, _Ticket] = {}
+        self._server = HttpServer(self._handle)
+        self._address = ""
+
+    async def start(self) -> None:
+        """Listen; URLs are good from now on."""
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        listener.bind((self._node.config.streaming_address, 0))
+        listener.listen(128)
+        self._address = "{}:{}".format(*listener.getsockname())
+        await self._server.listen(listener)
+
+    async def close(self) -> None:
+        """End all sessions."""
+        await self._server.close()
+
+    def url(self, kind: str, request: Message) -> str:
+        """Where the session that ``request`` asks for can be had."""
+        now = self._clock.monotonic()
+        self._tickets = {t: k for t, k in self._tickets.items() if k.expires > now}
+        token = secrets.token_urlsafe(12)
+        self._tickets[token] = _Ticket(kind, request, now + TOKEN_LIFE_S)
+        return f"http://{self._address}/{kind}/{token}"
+
+    async def _handle(self, request: Request) -> Answer:
+        kind, _, token = request.path.strip("/").partition("/")
+        ticket = self._tickets.pop(token, None)
+        if ticket is None or ticket.kind != kind or ticket.expires < self._clock.monotonic():
+            return Response(404, {"Content-Type": "text/plain"}, b"no such session\n")
+        try:
+            return self._accept(ticket, request)
+        except MuntinError as err:
+            return Response(400, {"Content-Type": "text/plain"}, err.message.encode())
+
+    def _accept(self, ticket: _Ticket, request: Request) -> Upgrade:
+        wanted = ticket.request
+        if ticket.kind == "portforward":
+            forward = portforward.accept(request.headers)
+
+            async def run_forward(
+                reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+            ) -> None:
+                await forward.serve(StreamDuplex(reader, writer), self._dial(wanted))
+
+            return Upgrade(forward.protocol, run_forward, forward.headers)
+        options = Options(
+            stdin=bool(wanted.get("stdin")),
+            stdout=bool(wanted.get("stdout")),
+            stderr=bool(wanted.get("stderr")),
+            tty=bool(wanted.get("tty")),
+        )
+        accepted = remotecommand.accept(request.headers, options)
+        act = self._exec if ticket.kind == "exec" else self._attach
+
+        async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await accepted.serve(
+                StreamDuplex(reader, writer), lambda session: _guarded(act, wanted, session)
+            )
+
+        return Upgrade(accepted.protocol, run, accepted.headers)
+
+    async def _exec(self, wanted: Message, session: Session) -> None:
+        container = self._node.containers.get(wanted["container_id"])
+        terminal = bool(wanted.get("tty"))
+        async with running(
+            self._node, container, wanted["cmd"], stdin=bool(wanted.get("stdin")), terminal=terminal
+        ) as program:
+            work = _terminal_session if terminal else _pipe_session
+            code = await work(program, session)
+        await session.finish(remotecommand.exit_status(code))
+
+    async def _attach(self, wanted: Message, session: Session) -> None:
+        container = self._node.containers.get(wanted["container_id"])
+
+        async def type_in(writer: asyncio.StreamWriter) -> None:
+            async for data in session.stdin():
+                writer.write(frame(STDIN, data))
+                await writer.drain()
+            writer.write(frame(STDIN, b""))
+
+        async def resize() -> None:
+            async for columns, rows in session.sizes():
+                request: dict[str, object] = {"op": "resize", "columns": columns, "rows": rows}
+                with suppress(NotFound):
+                    await self._node.shims.command(container.id, request)
+
+        async with (
+            self._node.shims.attach(container.id) as attached,
+            _beside(type_in(attached.writer), resize()),
+        ):
+            frames = FrameReader()
+            with suppress(OSError):
+                while data := await attached.reader.read(MAX_LINE_BYTES):
+                    for kind, text in frames.feed(data):
+                        await (session.stderr if kind == STDERR else session.stdout)(text)
+        await session.finish(remotecommand.exit_status(await self._code(container.id)))
+
+    async def _code(self, container_id: str) -> int:
+        """The exit code of a container that has just ended, 0 if it still runs."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ATTACH_TO_EXIT_S):
+                while True:
+                    container = self._node.containers.find(container_id)
+                    if container is None or container.finished_at:
+                        return container.exit_code if container else 0
+                    await asyncio.sleep(0.02)
+        return 0
+
+    def _dial(self, wanted: Message) -> portforward.Dial:
+        async def dial(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+            sandbox = self._node.sandboxes.get(wanted["pod_sandbox_id"])
+            address = sandbox.ips[0] if sandbox.ips else "127.0.0.1"
+            family = socket.AF_INET6 if ":" in address else socket.AF_INET
+            sock = netns.socket_in(sandbox.netns, family)
+            sock.setblocking(False)
+            try:
+                await asyncio.get_running_loop().sock_connect(sock, (address, port))
+                return await asyncio.open_connection(sock=sock)
+            except OSError as err:
+                sock.close()
+                raise Unavailable(f"failed to dial {address}:{port}: {err.strerror}") from err
+
+        return dial
+
+
+async def _guarded(
+    act: Callable[[Message, Session], Awaitable[None]], wanted: Message, session: Session
+) -> None:
+    """Tell the user of an error in the only way there is after the upgrade."""
+    try:
+        await act(wanted, session)
+    except Unavailable:
+        raise
+    except MuntinError as err:
+        await session.finish(remotecommand.error_status(rpc_error_text(err)))
+    except Exception as err:
+        log.exception("stream failed", **fields(container=wanted.get("container_id")))
+        await session.finish(remotecommand.error_status(f"{type(err).__name__}: {err}"))
+
+
+@asynccontextmanager
+async def _beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run coroutines beside a block; they are cancelled when it ends."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _pipe_session(program: Running, session: Session) -> int:
+    process = program.process
+
+    async def type_in() -> None:
+        assert process.stdin is not None
+        with suppress(OSError):
+            async for data in session.stdin():
+                process.stdin.write(data)
+                await process.stdin.drain()
+            process.stdin.close()
+
+    async def show(
+        reader: asyncio.StreamReader | None, write: Callable[[bytes], Awaitable[None]]
+    ) -> None:
+        while reader is not None and (data := await reader.read(READ_BYTES)):
+            await write(data)
+
+    async with _beside(*([type_in()] if process.stdin else [])):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(show(process.stdout, session.stdout))
+            group.create_task(show(process.stderr, session.stderr))
+        return await program.exit_code()
+
+
+async def _terminal_session(program: Running, session: Session) -> int:
+    fd = program.terminal_fd
+    loop = asyncio.get_running_loop()
+    os.set_blocking(fd, False)
+    readable = asyncio.Event()
+
+    async def type_in() -> None:
+        async for data in session.stdin():
+            while data:
+                try:
+                    data = data[os.write(fd, data) :]
+                except BlockingIOError:
+                    await asyncio.sleep(0.01)
+                except OSError:
+                    return
+
+    async def resize() -> None:
+        async for columns, rows in session.sizes():
+            program.resize(columns, rows)
+
+    loop.add_reader(fd, readable.set)
+    try:
+        async with _beside(type_in(), resize()):
+            while True:
+                await readable.wait()
+                readable.clear()
+                try:
+                    data = os.read(fd, READ_BYTES)
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    break  # the last user of the terminal has gone
+                if not data:
+                    break
+                await session.stdout(data)
+            return await program.exit_code()
+    finally:
+        loop.remove_reader(fd)
