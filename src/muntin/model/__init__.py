@@ -18,12 +18,12 @@ of `resources`, ``Schema`` is one API version's types):
 ``decoding``         decode(schema, resource, body) -> Decoded(object, unknown, strict_errors);
                      duplicate_fields(body); Undecodable is a 400, not a 422
 ``defaults``         apply(resource, obj): upstream's defaults, in place
-``validation``       create(resource, obj), update(resource, new, old), status(resource, new, old)
-                     -> list[Cause]
-``tables``           table(resource, raws, now=..., include=...): the Table form of `kubectl get`
+``validation``       validate_create(resource, obj), validate_update(resource, new, old),
+                     validate_status_update -> list[Cause]; summary(causes)
+``tables``           table(resource, objects, now_s=, include=): the Table form of `kubectl get`
 ``discovery``        legacy and aggregated discovery documents
-``openapi``          v3 index and documents, v2 as JSON and as gnostic protobuf
-``protobuf_bodies``  decode(body) -> dict: requests of clients that write protobuf
+``openapi``          v3_index, v3(schema, rows, root), v2, v2_protobuf(schema, rows)
+``protobuf``         decode_body(body): requests of clients that write protobuf
 ``pods`` ``taints`` ``affinity``  what scheduler, kubelet and controllers all need to know of pods
 ``gates`` ``windows`` ``windows_releases``  the table of Windows capabilities
 """

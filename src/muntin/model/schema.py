@@ -135,6 +135,14 @@ class Schema:
             found = self._types[name] = _parse_type(self._lines[name])
         return found
 
+    def line(self, name: str) -> str:
+        """The line of the table that defines a type: all that is known of it, as text."""
+        return self._lines[name]
+
+    def has_type(self, name: str) -> bool:
+        """Whether this API version has a type of that full name."""
+        return name in self._lines
+
     def has_kind(self, group: str, version: str, kind: str) -> bool:
         """Whether this API version knows the kind."""
         return (group, version, kind) in self._kinds

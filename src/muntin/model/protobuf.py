@@ -1,0 +1,220 @@
+"""Request bodies in Kubernetes' protobuf form, as the JSON values they stand for.
+
+A body is ``k8s\\0`` and a message Unknown, which names the kind and holds the object's message.
+The numbers of fields come from data/protobuf.tsv (scripts/gen_protobuf.py), one message a line:
+name, then fields ``number:JSON name:type``. A type is ``s`` string, ``b`` boolean, ``i`` integer,
+``d`` double, ``y`` bytes, or a message; ``[`` before it is a list, ``{`` a map from strings. An
+empty JSON name means that the message's fields are the object's own. ``?`` marks fields whose
+empty value means "not set", since Go's writers send the zero value of plain fields.
+Source: protobuf.dev/programming-guides/encoding; apimachinery pkg/runtime/generated.proto.
+"""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import struct
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from muntin.kit.errors import Invalid
+from muntin.kit.protobuf import raw_fields
+from muntin.model import times
+from muntin.model.decoding import Undecodable
+
+CONTENT_TYPE = "application/vnd.kubernetes.protobuf"
+_MAGIC = b"k8s\x00"
+_UNKNOWN = "pkg.runtime.Unknown"
+_META_GROUP = "meta.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    kind: str
+    container: str  # "", "[" or "{"
+    drop_empty: bool
+
+
+_Message = Mapping[int, _Field]
+
+
+@cache
+def _lines() -> Mapping[str, str]:
+    raw = pkgutil.get_data("muntin.model", "data/protobuf.tsv")
+    assert raw is not None
+    rows = (line.split("\t") for line in raw.decode("utf-8").splitlines())
+    return {row[0]: row[1] for row in rows}
+
+
+@cache
+def _message(name: str) -> _Message:
+    fields = {}
+    for row in _lines()[name].split():
+        number, label, code = row.split(":")
+        container = code[0] if code[0] in "[{" else ""
+        kind = code.lstrip("[{").rstrip("?")
+        fields[int(number)] = _Field(label, kind, container, code.endswith("?"))
+    return fields
+
+
+def decode_body(body: bytes) -> dict[str, Any]:
+    """The object of a whole request body, with its ``apiVersion`` and ``kind``.
+
+    Raises:
+        Undecodable: not such a body, or of a kind that is not known.
+    """
+    if not body.startswith(_MAGIC):
+        raise Undecodable("the body is not in Kubernetes' protobuf form: it has no k8s prefix")
+    try:
+        envelope = _decode(_UNKNOWN, body[len(_MAGIC) :], raw_bytes=True)
+        meta = envelope.get("typeMeta", {})
+        api_version, kind = meta.get("apiVersion", ""), meta.get("kind", "")
+        name = _message_name(api_version, kind)
+        obj = _decode(name, envelope.get("raw", b""))
+    except (Invalid, ValueError, struct.error) as error:
+        if isinstance(error, Undecodable):
+            raise
+        raise Undecodable(f"the body is not a protobuf message: {error}") from error
+    return {"apiVersion": api_version, "kind": kind, **obj}
+
+
+def _message_name(api_version: str, kind: str) -> str:
+    group, _, version = api_version.rpartition("/")
+    package = "meta" if group == _META_GROUP else (group.partition(".")[0] or "core")
+    for name in (f"{package}.{version}.{kind}", f"meta.v1.{kind}"):
+        if name in _lines():
+            return name
+    raise Undecodable(f'no kind "{kind}" is registered for version "{api_version}"')
+
+
+def _decode(message: str, data: bytes, *, raw_bytes: bool = False) -> dict[str, Any]:
+    fields = _message(message)
+    result: dict[str, Any] = {}
+    for number, _, value in raw_fields(data):
+        field = fields.get(number)
+        if field is None:
+            continue
+        if field.container == "{":
+            key, member = _entry(field.kind, _bytes(value))
+            result.setdefault(field.name, {})[key] = member
+            continue
+        item: Any = value if raw_bytes and field.kind == "y" else _value(field.kind, value)
+        if field.container == "[":
+            result.setdefault(field.name, []).append(item)
+        elif not field.name:
+            result.update(item)
+        elif item is not None and (item or not field.drop_empty):
+            result[field.name] = item
+    return result
+
+
+def _bytes(value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        raise Invalid("protobuf: a number stands where a message or text should be")
+    return value
+
+
+def _entry(kind: str, data: bytes) -> tuple[str, Any]:
+    key, item = "", _value(kind, b"")
+    for number, _, value in raw_fields(data):
+        if number == 1:
+            key = _bytes(value).decode("utf-8")
+        elif number == 2:
+            item = _value(kind, value)
+    return key, item
+
+
+def _value(kind: str, value: int | bytes) -> Any:
+    scalar = _SCALARS.get(kind)
+    if scalar is not None:
+        return scalar(value)
+    data = _bytes(value)
+    special = _SPECIAL.get(kind)
+    return special(data) if special is not None else _decode(kind, data)
+
+
+def _signed(value: int | bytes) -> int:
+    if not isinstance(value, int):
+        return 0 if not value else int.from_bytes(value, "little", signed=True)
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _double(value: int | bytes) -> float:
+    return float(struct.unpack("<d", _bytes(value))[0]) if value else 0.0
+
+
+_SCALARS: Mapping[str, Callable[[int | bytes], Any]] = {
+    "s": lambda value: _bytes(value).decode("utf-8"),
+    "b": bool,
+    "i": _signed,
+    "d": _double,
+    "y": lambda value: b64encode(_bytes(value)).decode("ascii"),
+}
+
+
+def _numbers(data: bytes) -> dict[int, int]:
+    return {number: _signed(value) for number, _, value in raw_fields(data)}
+
+
+def _time(data: bytes) -> str | None:
+    numbers = _numbers(data)
+    return times.text_of(numbers.get(1, 0)) if numbers else None
+
+
+def _micro_time(data: bytes) -> str | None:
+    numbers = _numbers(data)
+    if not numbers:
+        return None
+    whole = times.text_of(numbers.get(1, 0))
+    return f"{whole[:-1]}.{numbers.get(2, 0) // 1000:06d}Z"
+
+
+def _int_or_string(data: bytes) -> int | str:
+    fields = {number: value for number, _, value in raw_fields(data)}
+    if fields.get(1) == 1:
+        return _bytes(fields.get(3, b"")).decode("utf-8")
+    return _signed(fields.get(2, 0))
+
+
+def _text(data: bytes) -> str:
+    fields = {number: value for number, _, value in raw_fields(data)}
+    return _bytes(fields.get(1, b"")).decode("utf-8")
+
+
+def _json(data: bytes) -> Any:
+    """An embedded object: JSON text, or again Kubernetes' protobuf."""
+    fields = {number: value for number, _, value in raw_fields(data)}
+    raw = _bytes(fields.get(1, b""))
+    if raw.startswith(_MAGIC):
+        return decode_body(raw)
+    return json.loads(raw) if raw else None
+
+
+def _duration(data: bytes) -> str:
+    nanos = _numbers(data).get(1, 0)
+    return f"{nanos / 1e9:g}s"
+
+
+def _items(data: bytes) -> list[str]:
+    """The wrapper that Go's writers need around a list inside a map."""
+    return [_bytes(value).decode("utf-8") for number, _, value in raw_fields(data) if number == 1]
+
+
+_SPECIAL: Mapping[str, Callable[[bytes], Any]] = {
+    "meta.v1.Time": _time,
+    "meta.v1.MicroTime": _micro_time,
+    "meta.v1.Duration": _duration,
+    "meta.v1.FieldsV1": _json,
+    "meta.v1.Verbs": _items,
+    "util.intstr.IntOrString": _int_or_string,
+    "api.resource.Quantity": _text,
+    "pkg.runtime.RawExtension": _json,
+    "apiextensions.v1.JSON": _json,
+    "authentication.v1.ExtraValue": _items,
+    "authorization.v1.ExtraValue": _items,
+    "certificates.v1.ExtraValue": _items,
+}
