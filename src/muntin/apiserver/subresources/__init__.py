@@ -1,1 +1,44 @@
-"""Subresources that reach into nodes and pods: log, exec, attach, portforward, proxy."""
+"""Subresources: one file each, ``async run(core, request) -> Answer``.
+
+A handler that takes the connection over (exec, attach, port-forward) returns an ``Upgrade``; the
+server has authenticated and authorized the request by then, and ``request.http`` is as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from muntin.apiserver.core import Core
+from muntin.apiserver.request import ApiRequest
+from muntin.apiserver.subresources import (
+    approval,
+    binding,
+    ephemeral_containers,
+    eviction,
+    finalize,
+    log,
+    scale,
+    token,
+)
+from muntin.kit.http.messages import Answer
+
+Handler = Callable[[Core, ApiRequest], Awaitable[Answer]]
+
+# By plural and name of the subresource; an empty plural stands for all. What is in no row here
+# but in the table of resources (status) is served by the verbs themselves.
+HANDLERS: Mapping[tuple[str, str], Handler] = {
+    ("", "scale"): scale.run,
+    ("certificatesigningrequests", "approval"): approval.run,
+    ("namespaces", "finalize"): finalize.run,
+    ("pods", "binding"): binding.run,
+    ("pods", "ephemeralcontainers"): ephemeral_containers.run,
+    ("pods", "eviction"): eviction.run,
+    ("pods", "log"): log.run,
+    ("pods", "resize"): ephemeral_containers.run,
+    ("serviceaccounts", "token"): token.run,
+}
+
+
+def handler_of(plural: str, name: str) -> Handler | None:
+    """The handler of a subresource, if it has one of its own."""
+    return HANDLERS.get((plural, name)) or HANDLERS.get(("", name))

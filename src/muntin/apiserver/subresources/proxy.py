@@ -17,8 +17,17 @@ from muntin.kit.http.messages import Answer, Request, Response, Upgrade
 from muntin.seams.streams.duplex import StreamDuplex, relay
 
 HOP_BY_HOP = frozenset(
-    "connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding "
-    "upgrade content-length".split()
+    [
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "content-length",
+    ]
 )
 # The API server's own credentials and the user's must not reach a workload.
 PRIVATE = frozenset({"authorization", "host", "cookie"})

@@ -1,0 +1,62 @@
+"""What an admission plugin gets to see of an operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from muntin.apiserver.request import ApiRequest, User
+from muntin.model.resources import Resource
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attributes:
+    """``operation`` is CREATE, UPDATE or DELETE; ``old`` is None for a creation, ``obj`` empty
+    for a deletion. ``obj`` is the one that mutating plugins change."""
+
+    user: User
+    operation: str
+    resource: Resource
+    subresource: str
+    namespace: str
+    name: str
+    obj: Object
+    old: Object | None
+
+    @classmethod
+    def of(
+        cls, request: ApiRequest, operation: str, resource: Resource, obj: Object,
+        old: Object | None,
+    ) -> Attributes:  # fmt: skip
+        """The attributes of ``request``."""
+        return cls(
+            user=request.user,
+            operation=operation,
+            resource=resource,
+            subresource=request.subresource.name if request.subresource else "",
+            namespace=request.namespace,
+            name=request.name or (obj.get("metadata") or {}).get("name", ""),
+            obj=obj,
+            old=old,
+        )
+
+    def is_for(self, plural: str, *operations: str, subresource: str = "") -> bool:
+        """Whether it is one of ``operations`` on a core resource (or on its subresource)."""
+        return (
+            self.resource.plural == plural
+            and not self.resource.group
+            and self.operation in operations
+            and self.subresource == subresource
+        )
+
+
+class Silent:
+    """A plugin that does nothing in the step it does not define."""
+
+    def mutate(self, attributes: Attributes) -> None:
+        """Nothing to change."""
+
+    def validate(self, attributes: Attributes) -> None:
+        """Nothing to refuse."""

@@ -1,0 +1,237 @@
+"""All objects in memory, kept by following the store, with recent events per resource.
+
+Every read is answered from here; a write waits until its own revision has arrived.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from sortedcontainers import SortedDict
+
+from muntin.apiserver.items import ROOT, Item, parse_key
+from muntin.kit import errors
+from muntin.kit.log import fields
+from muntin.model.resources import Resource
+from muntin.seams.store import Change, Record, Store
+
+log = logging.getLogger(__name__)
+
+LOAD_PIECE = 1000
+REPLAY = 2000  # revisions of history shown again after a restart, so that watches go on
+RING_EVENTS = 20_000
+RING_BYTES = 16 * 1024 * 1024  # per resource; few resources ever reach it
+RETRY_S = 0.2
+
+
+class Event:
+    """One change of one resource; ``frames`` keeps what it looks like on the wire, per format."""
+
+    __slots__ = ("frames", "item", "previous", "revision", "type")
+
+    def __init__(self, kind: str, item: Item, previous: Item | None, revision: int) -> None:
+        self.type = kind
+        self.item = item
+        self.previous = previous
+        self.revision = revision
+        self.frames: dict[tuple[str, object], bytes] = {}
+
+
+Observer = Callable[[Event], None]
+
+
+class ResourceCache:
+    """The objects of one resource, in order of namespace and name."""
+
+    def __init__(self, floor: int) -> None:
+        self.items: SortedDict[str, Item] = SortedDict()
+        self.ring: deque[Event] = deque()
+        self.ring_floor = floor  # events after this revision are all in the ring
+        self._ring_bytes = 0
+        self.observers: list[Observer] = []  # told of each event at once, in order
+        self.fan_out: Callable[[list[Event]], None] | None = None
+
+    def get(self, namespace: str, name: str) -> Item | None:
+        """The object, if it is there."""
+        found: Item | None = self.items.get(f"{namespace}/{name}")
+        return found
+
+    def select(self, namespace: str = "") -> Iterator[Item]:
+        """The objects of one namespace, or all."""
+        if not namespace:
+            return iter(self.items.values())
+        items = self.items
+        return (items[key] for key in items.irange(f"{namespace}/", f"{namespace}0"))
+
+    def remember(self, event: Event) -> None:
+        """Put ``event`` into the ring, dropping the oldest while it is too large."""
+        self.ring.append(event)
+        self._ring_bytes += len(event.item.raw)
+        while len(self.ring) > RING_EVENTS or (
+            self._ring_bytes > RING_BYTES and len(self.ring) > 100
+        ):
+            oldest = self.ring.popleft()
+            self.ring_floor = oldest.revision
+            self._ring_bytes -= len(oldest.item.raw)
+
+    def events_after(self, revision: int) -> list[Event] | None:
+        """Events newer than ``revision``; None when some of them are no longer kept."""
+        if revision < self.ring_floor:
+            return None
+        found = []
+        for event in reversed(self.ring):
+            if event.revision <= revision:
+                break
+            found.append(event)
+        found.reverse()
+        return found
+
+
+class Cache:
+    """Everything the store holds of the ``resources`` (their storage rows)."""
+
+    def __init__(self, store: Store, resources: tuple[Resource, ...]) -> None:
+        self._store = store
+        self._rows: dict[str, Resource] = {}
+        for row in resources:
+            self._rows.setdefault(row.storage_name, row)
+        self.by_storage = {name: ResourceCache(0) for name in self._rows}
+        self.revision = 0
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+
+    def of(self, resource: Resource) -> ResourceCache:
+        """The objects that ``resource`` shows."""
+        return self.by_storage[resource.storage_name]
+
+    def storage_row(self, resource: Resource) -> Resource:
+        """The row in whose form the objects of ``resource`` are stored."""
+        return self._rows[resource.storage_name]
+
+    def get(self, resource: Resource, namespace: str, name: str) -> Item | None:
+        """The object, if it is there."""
+        return self.by_storage[resource.storage_name].get(namespace, name)
+
+    def item(self, record: Record) -> Item | None:
+        """The item of a stored record; None for a resource that is not served."""
+        storage, namespace, name = parse_key(record.key)
+        row = self._rows.get(storage)
+        if row is None:
+            return None
+        return Item(row, namespace, name, record.value, record.mod_revision)
+
+    # -- following the store -----------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Read everything; returns when the cache is as new as the store was at the call."""
+        newest = await self._store.current_revision()
+        start = max(1, newest - REPLAY)
+        try:
+            await self._read_all(start)
+        except errors.Gone:
+            start = newest
+            await self._read_all(start)
+        self.revision = start
+        for resource in self.by_storage.values():
+            resource.ring_floor = start
+        gc.collect()
+        gc.freeze()
+
+    async def _read_all(self, revision: int) -> None:
+        after = ""
+        while True:
+            page = await self._store.list(ROOT, after=after, limit=LOAD_PIECE, revision=revision)
+            for record in page.records:
+                item = self.item(record)
+                if item is not None:
+                    key = f"{item.namespace}/{item.name}"
+                    self.by_storage[item.resource.storage_name].items[key] = item
+            if not page.more:
+                return
+            after = page.records[-1].key
+
+    async def follow(self) -> None:
+        """Apply the store's changes for ever; a lost connection is made anew."""
+        while True:
+            try:
+                async for batch in self._store.watch(ROOT, self.revision):
+                    self._apply(batch.changes, batch.revision)
+            except errors.Unavailable as err:
+                log.warning("store watch lost", **fields(error=err))
+                await asyncio.sleep(RETRY_S)
+
+    def _apply(self, changes: tuple[Change, ...], revision: int) -> None:
+        events: dict[str, list[Event]] = {}
+        for change in changes:
+            event = self._apply_one(change)
+            if event is not None:
+                events.setdefault(event.item.resource.storage_name, []).append(event)
+        self.revision = max(self.revision, revision)
+        self._wake()
+        loop = asyncio.get_running_loop()
+        for storage, found in events.items():
+            fan_out = self.by_storage[storage].fan_out
+            if fan_out is not None:  # two turns later: those whose writes these are go first
+                loop.call_soon(loop.call_soon, fan_out, found)
+
+    def _apply_one(self, change: Change) -> Event | None:
+        storage, namespace, name = parse_key(change.key)
+        row = self._rows.get(storage)
+        if row is None:
+            return None
+        resource = self.by_storage[storage]
+        key = f"{namespace}/{name}"
+        previous = resource.items.get(key)
+        if change.value is None:
+            if previous is None:
+                return None
+            del resource.items[key]
+            gone = previous.at_revision(change.revision)
+            event = Event("DELETED", gone, previous, change.revision)
+        else:
+            item = Item(row, namespace, name, change.value, change.revision)
+            resource.items[key] = item
+            kind = "ADDED" if previous is None else "MODIFIED"
+            event = Event(kind, item, previous, change.revision)
+        resource.remember(event)
+        for observe in resource.observers:
+            observe(event)
+        return event
+
+    # -- waiting -----------------------------------------------------------------------------
+
+    async def wait(self, revision: int, timeout_s: float | None = None) -> None:
+        """Return when everything up to ``revision`` is here.
+
+        Raises:
+            TimedOut: it did not come within ``timeout_s``.
+        """
+        if revision <= self.revision:
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((revision, future))
+        try:
+            async with asyncio.timeout(timeout_s):
+                await future
+        except TimeoutError as err:
+            raise errors.TimedOut(
+                f"Too large resource version: {revision}, current: {self.revision}"
+            ) from err
+
+    async def fresh(self) -> None:
+        """Return when every write acknowledged by now is here."""
+        await self.wait(await self._store.current_revision())
+
+    def _wake(self) -> None:
+        if not self._waiters:
+            return
+        waiting = []
+        for revision, future in self._waiters:
+            if revision > self.revision and not future.done():
+                waiting.append((revision, future))
+            elif not future.done():
+                future.set_result(None)
+        self._waiters = waiting

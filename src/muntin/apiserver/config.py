@@ -1,0 +1,27 @@
+"""What the API server is told at its start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiServerConfig:
+    """``client_ca`` (PEM) signs client certificates; ``service_account_key`` (PEM, EC P-256)
+    signs tokens. ``advertise_address`` and ``port`` are what the ``kubernetes`` Service leads to.
+    ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets.
+    """
+
+    kubernetes_version: str
+    service_account_key: bytes
+    advertise_address: str = "127.0.0.1"
+    port: int = 6443
+    service_cidr: str = "10.96.0.0/12"
+    node_ports: tuple[int, int] = (30000, 32767)
+    issuer: str = "https://kubernetes.default.svc.cluster.local"
+    anonymous: bool = True
+    kubelet_ca: bytes = b""
+    kubelet_client_certificate: bytes = b""
+    kubelet_client_key: bytes = b""
+    not_ready_toleration_s: int = 300
+    compaction_interval_s: float = 300.0

@@ -1,0 +1,47 @@
+"""The parts of the server that verbs and subresources work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from muntin.apiserver.admission import Admission
+from muntin.apiserver.authn import Authenticator
+from muntin.apiserver.authn.service_account import TokenIssuer
+from muntin.apiserver.authz import Authorizer
+from muntin.apiserver.cache import Cache
+from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.metrics import Metrics
+from muntin.apiserver.paging import Snapshots
+from muntin.apiserver.services import ServiceAllocator
+from muntin.apiserver.watchers import WatcherSet
+from muntin.kit.clock import Clock
+from muntin.kit.http.client import HttpClient
+from muntin.model.resources import Resource
+from muntin.model.schema import Schema
+from muntin.seams.store import Store
+
+Object = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Core:
+    """One server's collaborators; there is one of each."""
+
+    config: ApiServerConfig
+    clock: Clock
+    store: Store
+    schema: Schema
+    resources: tuple[Resource, ...]
+    cache: Cache
+    watchers: dict[str, WatcherSet]
+    snapshots: Snapshots
+    authenticator: Authenticator
+    authorizer: Authorizer
+    admission: Admission
+    issuer: TokenIssuer
+    allocator: ServiceAllocator
+    metrics: Metrics
+    kubelet_client: Callable[[], HttpClient]
+    rows: dict[tuple[str, str, str], Resource] = field(default_factory=dict)

@@ -1,0 +1,128 @@
+"""From an HTTP request to its answer: who, what, may they, and then the verb.
+
+This is the whole way of every request, over TLS or in process.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+
+from muntin.apiserver import documents, reviews, routing, status, subresources
+from muntin.apiserver.core import Core
+from muntin.apiserver.request import ApiRequest, User, decode_path, parse_query
+from muntin.apiserver.subresources import binding
+from muntin.apiserver.verbs import VERBS
+from muntin.kit.errors import MuntinError
+from muntin.kit.http.messages import Answer, Request, Response
+from muntin.kit.log import fields
+from muntin.model.field_selectors import parse_fields
+from muntin.model.resources import PODS, Resource
+
+log = logging.getLogger(__name__)
+
+
+class Handler:
+    """The handler of one server."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._rows = {(row.group, row.version, row.plural): row for row in core.resources}
+
+    async def __call__(self, request: Request) -> Answer:
+        """Answer a request that came over the network."""
+        try:
+            user = self._core.authenticator.authenticate(request)
+        except MuntinError as err:
+            return status.error_response(err)
+        return await self.as_user(request, user)
+
+    async def as_user(self, request: Request, user: User) -> Answer:
+        """Answer a request of somebody who is known already."""
+        started = time.monotonic()
+        found: ApiRequest | None = None
+        try:
+            found = self.resolve(request, user)
+            self._core.authorizer.check(found)
+            answer = await self._dispatch(found)
+        except MuntinError as err:
+            answer = status.error_response(err)
+        except Exception:
+            log.exception(
+                "request failed", **fields(method=request.method, path=request.path, user=user.name)
+            )
+            answer = status.error_response(RuntimeError())
+        if isinstance(answer, Response):
+            self._finish(answer, found, time.monotonic() - started)
+        return answer
+
+    def _finish(self, answer: Response, found: ApiRequest | None, seconds: float) -> None:
+        if found is None:
+            self._core.metrics.request("", "", answer.status, seconds)
+            return
+        if found.warnings:
+            texts = (text.replace("\\", "\\\\").replace('"', '\\"') for text in found.warnings)
+            warning = ", ".join(f'299 - "{text}"' for text in texts)
+            answer.headers = {**answer.headers, "Warning": warning}
+        plural = found.resource.plural if found.resource else ""
+        self._core.metrics.request(found.verb, plural, answer.status, seconds)
+
+    def resolve(self, request: Request, user: User) -> ApiRequest:
+        """What the request is about.
+
+        Raises:
+            ApiError: 404 or 405.
+        """
+        path = decode_path(request.path)
+        query = parse_query(request.query)
+        route = routing.parse(path)
+        if route is None:
+            return ApiRequest(request, user, request.method.lower(), path, query)
+        row = self._rows.get((route.group, route.version, route.plural))
+        namespace, name = route.namespace, route.name
+        if row is None and route.plural == "namespaces" and not route.group:
+            row = self._rows.get(("", "v1", "namespaces"))
+        if row is None:
+            raise status.unknown_path()
+        watch_asked = "watch" in query and query["watch"][0].lower() in ("true", "1", "")
+        verb = routing.verb(request.method, route, row, watch_asked)
+        if not name and verb in ("list", "watch", "deletecollection"):
+            name = _selected_name(query, row)
+        if row.plural == "namespaces" and not row.group:
+            namespace = name  # upstream's: rules of a namespace's roles reach the namespace itself
+        found = ApiRequest(request, user, verb, path, query, row, namespace, name)
+        found.subresource = routing.subresource_of(route, row)
+        found.rest = route.rest
+        return found
+
+    async def _dispatch(self, request: ApiRequest) -> Answer:
+        core, row = self._core, request.resource
+        if row is None:
+            return await documents.run(core, request)
+        if not row.namespaced:
+            request.namespace = ""
+        if request.subresource is not None:
+            handler = subresources.handler_of(row.plural, request.subresource.name)
+            if handler is not None:
+                return await handler(core, request)
+            if request.subresource.name != "status":
+                raise status.unknown_path()
+        elif row.plural in reviews.PLURALS:
+            return await reviews.run(core, request)
+        elif row.plural == "bindings":
+            return await binding.run(core, replace(request, resource=PODS))
+        if request.verb in ("list", "watch", "deletecollection"):
+            request.name = ""
+        return await VERBS[request.verb](core, request)
+
+
+def _selected_name(query: dict[str, list[str]] | object, row: Resource) -> str:
+    """The one name that a field selector asks for: what authorization goes by."""
+    text = query.get("fieldSelector", [""])[0] if isinstance(query, dict) else ""
+    if "metadata.name" not in text:
+        return ""
+    try:
+        return parse_fields(text, row).exact("metadata.name") or ""
+    except MuntinError:
+        return ""

@@ -1,0 +1,192 @@
+"""The server: ``ApiServer(config, store)``, ``async with`` it, then ``serve`` its sockets.
+
+``__aenter__`` loads everything and writes what a new cluster needs, so a server that listens is
+ready; there is no state between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import ssl as ssl_module
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from muntin.apiserver.admission import Admission
+from muntin.apiserver.authn import Authenticator
+from muntin.apiserver.authn.service_account import TokenIssuer, groups_of, user_name
+from muntin.apiserver.authz import Authorizer
+from muntin.apiserver.bootstrap import objects
+from muntin.apiserver.cache import Cache
+from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.core import Core
+from muntin.apiserver.direct import DirectTransport
+from muntin.apiserver.handler import Handler
+from muntin.apiserver.metrics import Metrics
+from muntin.apiserver.paging import Snapshots
+from muntin.apiserver.request import User
+from muntin.apiserver.services import ServiceAllocator
+from muntin.apiserver.watchers import WatcherSet
+from muntin.kit import errors
+from muntin.kit.clock import Clock, SystemClock
+from muntin.kit.http.client import HttpClient
+from muntin.kit.http.server import HttpServer
+from muntin.kit.log import fields
+from muntin.model import schema as schemas
+from muntin.model.resources import served
+from muntin.seams.store import Store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A bound stream socket and how it is secured (None: plain, for tests and Unix sockets)."""
+
+    sock: socket.socket
+    ssl: ssl_module.SSLContext | None = None
+
+
+class ApiServer:
+    """One API server over one store."""
+
+    def __init__(self, config: ApiServerConfig, store: Store, clock: Clock | None = None) -> None:
+        clock = clock or SystemClock()
+        schema = schemas.load(config.kubernetes_version)
+        resources = served(schema.has_kind)
+        cache = Cache(store, resources)
+        issuer = TokenIssuer(config.service_account_key, config.issuer, cache, clock)
+        authorizer = Authorizer(cache)
+        self._kubelet_client: HttpClient | None = None
+        self.config = config
+        self.core = Core(
+            config=config,
+            clock=clock,
+            store=store,
+            schema=schema,
+            resources=resources,
+            cache=cache,
+            watchers={name: WatcherSet(found) for name, found in cache.by_storage.items()},
+            snapshots=Snapshots(clock),
+            authenticator=Authenticator(issuer, anonymous=config.anonymous),
+            authorizer=authorizer,
+            admission=Admission.standard(config, cache, authorizer),
+            issuer=issuer,
+            allocator=ServiceAllocator(cache, config.service_cidr, config.node_ports),
+            metrics=_metrics(cache),
+            kubelet_client=self._kubelets,
+        )
+        self.handler = Handler(self.core)
+        self._http = HttpServer(self.handler)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        cache = self.core.cache
+        await cache.load()
+        self._tasks = [
+            asyncio.create_task(cache.follow(), name="apiserver-follow"),
+            asyncio.create_task(self._compact(), name="apiserver-compact"),
+        ]
+        await cache.fresh()
+        self.core.allocator.load()
+        await objects.run(self.core, self.transport(objects.USER))
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self._http.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._kubelet_client is not None:
+            await self._kubelet_client.close()
+
+    async def serve(self, listeners: Sequence[Listener]) -> None:
+        """Answer on ``listeners`` too."""
+        for listener in listeners:
+            await self._http.listen(listener.sock, listener.ssl)
+
+    def transport(self, user: User) -> DirectTransport:
+        """In-process access as ``user``."""
+        return DirectTransport(self.handler, user)
+
+    def service_account(self, namespace: str, name: str) -> DirectTransport:
+        """In-process access as a ServiceAccount, which need not exist."""
+        return self.transport(User(user_name(namespace, name), groups_of(namespace)))
+
+    def user(self, name: str, *groups: str) -> DirectTransport:
+        """In-process access as the user that a certificate of ``name`` and ``groups`` is."""
+        return self.transport(User(name, (*groups, "system:authenticated")))
+
+    def _kubelets(self) -> HttpClient:
+        if self._kubelet_client is None:
+            from muntin.kit.http.tls import client_context
+
+            config = self.config
+            context = client_context(
+                ca=config.kubelet_ca,
+                certificate=config.kubelet_client_certificate,
+                key=config.kubelet_client_key,
+                verify=bool(config.kubelet_ca),
+            )
+            self._kubelet_client = HttpClient(tls=context)
+        return self._kubelet_client
+
+    async def _compact(self) -> None:
+        """Forget history that is two intervals old, as upstream has etcd do."""
+        core = self.core
+        before = await core.store.current_revision()
+        while True:
+            await core.clock.sleep(self.config.compaction_interval_s)
+            now = await core.store.current_revision()
+            with contextlib.suppress(errors.Gone):
+                try:
+                    await core.store.compact(before)
+                except errors.Unavailable as err:
+                    log.warning("compaction failed", **fields(error=err))
+            before = now
+
+
+def _metrics(cache: Cache) -> Metrics:
+    metrics = Metrics()
+    metrics.gauge(
+        "apiserver_storage_objects",
+        "Stored objects by resource.",
+        lambda: [
+            ((("resource", name),), float(len(found.items)))
+            for name, found in sorted(cache.by_storage.items())
+        ],
+    )
+    metrics.gauge(
+        "apiserver_storage_revision",
+        "The newest revision that is served.",
+        lambda: [((), float(cache.revision))],
+    )
+    return metrics
+
+
+def server_context(
+    *, certificate: str, key: str, client_ca: str = "", client_ca_pem: str = ""
+) -> ssl_module.SSLContext:
+    """TLS of a listener: files of the server's pair, and who signs client certificates.
+
+    A client need not show a certificate (it may have a token); a wrong one fails the handshake.
+    """
+    context = ssl_module.SSLContext(ssl_module.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl_module.TLSVersion.TLSv1_2
+    context.load_cert_chain(certificate, key)
+    context.set_alpn_protocols(["http/1.1"])
+    if client_ca or client_ca_pem:
+        context.load_verify_locations(cafile=client_ca or None, cadata=client_ca_pem or None)
+        context.verify_mode = ssl_module.CERT_OPTIONAL
+    return context
+
+
+async def run(config: ApiServerConfig, store: Store, listeners: Sequence[Listener]) -> None:
+    """Serve until cancelled."""
+    async with ApiServer(config, store) as server:
+        await server.serve(listeners)
+        log.info("API server is ready", **fields(version=config.kubernetes_version))
+        await asyncio.Event().wait()

@@ -1,0 +1,200 @@
+"""Answers in the form the client accepts: objects, Tables, or metadata only.
+
+Source: apiserver v1.34 pkg/endpoints/handlers/{response,negotiation}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import orjson
+
+from muntin.apiserver import convert, status
+from muntin.apiserver.cache import Cache
+from muntin.apiserver.items import Item
+from muntin.apiserver.request import ApiRequest
+from muntin.kit.clock import Clock
+from muntin.kit.http.messages import Response
+from muntin.model import tables
+from muntin.model.resources import Resource
+
+OBJECT, TABLE, PARTIAL = "object", "Table", "PartialObjectMetadata"
+META_GROUP = "meta.k8s.io"
+HEADERS = {"Content-Type": "application/json"}
+PIECE_ITEMS = 64  # of a list joined at a time: about 256 KB, below the sizes that page-fault
+SMALL_LIST = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """``kind`` is one of the three above, ``version`` that of meta.k8s.io."""
+
+    kind: str = OBJECT
+    version: str = "v1"
+    include: str = tables.METADATA
+
+
+PLAIN = Format()
+
+
+def negotiate(request: ApiRequest) -> Format:
+    """The format for ``request``.
+
+    Raises:
+        ApiError: 406, JSON is none of what the client accepts.
+    """
+    accept = request.http.headers.get("accept", "")
+    if not accept:
+        return PLAIN
+    found = _negotiate(accept)
+    if found is None:
+        raise status.not_acceptable("application/json")
+    if found.kind == TABLE:
+        include = request.param("includeObject")
+        if include in (tables.OBJECT, tables.NONE):
+            return Format(TABLE, found.version, include)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _negotiate(accept: str) -> Format | None:
+    for clause in accept.split(","):
+        media, *rest = [part.strip() for part in clause.split(";")]
+        if media not in ("application/json", "*/*", "application/*"):
+            continue
+        wanted = dict(part.partition("=")[::2] for part in rest)
+        kind = wanted.get("as", "")
+        if not kind:
+            return PLAIN
+        if wanted.get("g") != META_GROUP or wanted.get("v") not in ("v1", "v1beta1"):
+            continue
+        if kind.removesuffix("List") in (TABLE, PARTIAL):
+            return Format(kind.removesuffix("List"), wanted["v"])
+    return None
+
+
+class _OnlyMetadata(msgspec.Struct):
+    metadata: msgspec.Raw
+
+
+_metadata = msgspec.json.Decoder(_OnlyMetadata).decode
+
+
+class Renderer:
+    """Makes bytes of items for one resource and format."""
+
+    def __init__(self, cache: Cache, clock: Clock, resource: Resource, form: Format) -> None:
+        self._resource = resource
+        self._stored = cache.storage_row(resource)
+        self._same = convert.is_same(resource, self._stored)
+        self._clock = clock
+        self.form = form
+        self._columns_sent = False
+
+    def raw(self, item_raw: bytes) -> bytes:
+        """One object, whole, in the requested version."""
+        return item_raw if self._same else convert.shown(item_raw, self._resource, self._stored)
+
+    def one(self, item_raw: bytes) -> bytes:
+        """One object in the requested format."""
+        raw = self.raw(item_raw)
+        if self.form.kind == OBJECT:
+            return raw
+        if self.form.kind == PARTIAL:
+            return self._partial(raw)
+        return self._table([raw], {"resourceVersion": _version_of(raw)})
+
+    def _partial(self, raw: bytes) -> bytes:
+        metadata = bytes(_metadata(raw).metadata)
+        return b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/%b","metadata":%b}' % (
+            self.form.version.encode(), metadata
+        )  # fmt: skip
+
+    def _table(
+        self, raws: list[bytes], metadata: dict[str, Any], *, with_columns: bool = True
+    ) -> bytes:
+        return tables.table(
+            self._resource,
+            raws,
+            now_s=self._clock.now(),
+            include=self.form.include,
+            version=self.form.version,
+            metadata=metadata,
+            with_columns=with_columns,
+        )
+
+    def event(self, kind: str, item: Item) -> bytes:
+        """One watch event."""
+        return b'{"type":"%b","object":%b}\n' % (kind.encode(), self.one(item.raw))
+
+    def bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
+        """The event that only says how far the watch has come."""
+        metadata: dict[str, Any] = {"resourceVersion": str(revision), "creationTimestamp": None}
+        if initial_end:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        row = self._resource
+        obj: dict[str, Any] = {
+            "kind": row.kind, "apiVersion": row.api_version, "metadata": metadata
+        }  # fmt: skip
+        if self.form.kind == PARTIAL:
+            obj["kind"], obj["apiVersion"] = PARTIAL, f"{META_GROUP}/{self.form.version}"
+        elif self.form.kind == TABLE:
+            raw = self._table([orjson.dumps(obj)], {"resourceVersion": str(revision)})
+            return b'{"type":"BOOKMARK","object":%b}\n' % raw
+        return b'{"type":"BOOKMARK","object":%b}\n' % orjson.dumps(obj)
+
+    def whole(self, items: list[Item], metadata: dict[str, Any]) -> bytes | AsyncIterator[bytes]:
+        """A whole list: bytes if it is small, else pieces to be made as they are sent."""
+        start, one, end = self._frame(metadata)
+        if len(items) <= SMALL_LIST:
+            return start + b",".join(one(items)) + end
+        return self._pieces(items, start, one, end)
+
+    async def _pieces(
+        self, items: list[Item], start: bytes, one: _Many, end: bytes
+    ) -> AsyncIterator[bytes]:
+        for at in range(0, len(items), PIECE_ITEMS):
+            yield (b"," if at else start) + b",".join(one(items[at : at + PIECE_ITEMS]))
+        yield end
+
+    def _frame(self, metadata: dict[str, Any]) -> tuple[bytes, _Many, bytes]:
+        form, row = self.form, self._resource
+        if form.kind == TABLE:
+            head = tables.head(row, version=form.version, metadata=metadata)
+            return head, self._rows, b"]}"
+        kind, version = row.list_kind, row.api_version
+        if form.kind == PARTIAL:
+            kind, version = f"{PARTIAL}List", f"{META_GROUP}/{form.version}"
+        head = orjson.dumps({"kind": kind, "apiVersion": version, "metadata": metadata})
+        return head[:-1] + b',"items":[', self._objects, b"]}"
+
+    def _rows(self, items: list[Item]) -> Iterable[bytes]:
+        raws = [self.raw(item.raw) for item in items]
+        now = self._clock.now()
+        return tables.rows(self._resource, raws, now_s=now, include=self.form.include)
+
+    def _objects(self, items: list[Item]) -> Iterable[bytes]:
+        if self.form.kind == PARTIAL:
+            return [self._partial(self.raw(item.raw)) for item in items]
+        return [self.raw(item.raw) for item in items]
+
+    def response(self, raw: bytes, code: int = 200) -> Response:
+        """An answer with one object."""
+        return Response(code, HEADERS, self.one(raw))
+
+
+_Many = Callable[[list[Item]], Iterable[bytes]]
+
+
+def _version_of(raw: bytes) -> str:
+    metadata = orjson.loads(bytes(_metadata(raw).metadata))
+    return str(metadata.get("resourceVersion", ""))
+
+
+def json_response(value: object, code: int = 200) -> Response:
+    """An answer with a plain value."""
+    return Response(code, HEADERS, orjson.dumps(value))

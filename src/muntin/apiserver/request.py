@@ -1,0 +1,74 @@
+"""One API request, resolved: who asks for which verb on what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, unquote
+
+from muntin.kit.http.messages import Request
+from muntin.model.resources import Resource, Subresource
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who is asking, as authentication found out."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+
+ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
+
+
+@dataclass(slots=True)
+class ApiRequest:
+    """``resource`` is None for a path that is no resource's, such as ``/version``.
+
+    ``namespace`` is "" for cluster-scoped resources and for all namespaces. ``rest`` is what
+    follows the subresource in the path of a proxy request.
+    """
+
+    http: Request
+    user: User
+    verb: str
+    path: str
+    query: Mapping[str, list[str]]
+    resource: Resource | None = None
+    namespace: str = ""
+    name: str = ""
+    subresource: Subresource | None = None
+    rest: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def param(self, name: str) -> str:
+        """The first value of a query parameter, or empty text."""
+        values = self.query.get(name)
+        return values[0] if values else ""
+
+    def flag(self, name: str) -> bool:
+        """A boolean query parameter."""
+        return self.param(name).lower() in ("true", "1")
+
+    @property
+    def target(self) -> Resource:
+        """The resource, where there is certain to be one."""
+        assert self.resource is not None
+        return self.resource
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing may be stored."""
+        return "All" in self.query.get("dryRun", ())
+
+
+def parse_query(text: str) -> Mapping[str, list[str]]:
+    """The parameters of a query, in order, decoded."""
+    return parse_qs(text, keep_blank_values=True) if text else {}
+
+
+def decode_path(path: str) -> str:
+    """The path without percent-encoding."""
+    return unquote(path) if "%" in path else path

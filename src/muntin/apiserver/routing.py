@@ -1,0 +1,96 @@
+"""Paths of the API: which resource, namespace, name and subresource a request is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muntin.apiserver import status
+from muntin.model.resources import Resource, Subresource
+
+_COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+_OBJECT = {
+    "GET": "get",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+    "POST": "create",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a path leads; ``group``, ``version`` and ``plural`` are as the path has them."""
+
+    group: str
+    version: str
+    plural: str
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    rest: str = ""
+    watch: bool = False
+
+
+def parse(path: str) -> Route | None:
+    """The route of a resource path; None for any other path.
+
+    ``/api/v1/[watch/][namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE[/REST]]]`` and the same under
+    ``/apis/GROUP/VERSION``. Source: apiserver pkg/endpoints/request/requestinfo.go.
+    """
+    parts = path[1:].split("/")
+    if parts[0] == "api" and len(parts) > 2:
+        group, version, parts = "", parts[1], parts[2:]
+    elif parts[0] == "apis" and len(parts) > 3:
+        group, version, parts = parts[1], parts[2], parts[3:]
+    else:
+        return None
+    if not parts[-1]:
+        parts.pop()
+    watch = bool(parts) and parts[0] == "watch"
+    parts = parts[watch:]
+    namespace = ""
+    if len(parts) > 2 and parts[0] == "namespaces" and parts[2] not in ("status", "finalize"):
+        namespace, parts = parts[1], parts[2:]
+    if not parts:
+        return None
+    name, subresource = [*parts[1:], "", ""][:2]
+    return Route(group, version, parts[0], namespace, name, subresource, "/".join(parts[3:]), watch)
+
+
+def verb(method: str, route: Route, resource: Resource, watch_asked: bool) -> str:
+    """The API verb of a request; also checks that path and resource fit together.
+
+    Raises:
+        ApiError: 404 for a subresource or scope that is not there, 405 for a wrong method.
+    """
+    if bool(route.namespace) and not resource.namespaced:
+        raise status.unknown_path()
+    if resource.namespaced and route.name and not route.namespace:
+        raise status.unknown_path()
+    if not route.name:
+        found = "list" if method == "HEAD" else _COLLECTION.get(method, "")
+        if found == "list" and (route.watch or watch_asked):
+            found = "watch"
+        if found == "create" and resource.namespaced and not route.namespace:
+            found = ""
+    else:
+        found = _OBJECT.get("GET" if method == "HEAD" else method, "")
+        if found == "get" and route.watch:
+            found = "watch"
+    if route.subresource:
+        sub = resource.subresource(route.subresource)
+        if sub is None:
+            raise status.unknown_path()
+        allowed: tuple[str, ...] = sub.verbs
+    else:
+        allowed = resource.verbs
+        if found == "create" and route.name:
+            found = ""
+    if found not in allowed:
+        raise status.method_not_allowed()
+    return found
+
+
+def subresource_of(route: Route, resource: Resource) -> Subresource | None:
+    """The row of the route's subresource."""
+    return resource.subresource(route.subresource) if route.subresource else None

@@ -1,0 +1,167 @@
+"""Errors as the API shows them: a ``Status`` object with reason, details and causes.
+
+Upstream's texts. Source: apimachinery v1.34 pkg/api/errors/errors.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from muntin.kit import errors
+from muntin.kit.errors import Cause, MuntinError
+from muntin.kit.http.messages import Response
+from muntin.model.resources import Resource
+
+JSON = {"Content-Type": "application/json"}
+
+
+class ApiError(MuntinError):
+    """An error with a status code and reason of its own, and what it is about."""
+
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        *,
+        causes: Sequence[Cause] = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, causes=causes)
+        self.code = code
+        self.reason = reason
+        self.details = dict(details or {})
+
+
+def _about(resource: Resource, name: str, *, kind: str = "") -> dict[str, Any]:
+    about = {"name": name, "group": resource.group, "kind": kind or resource.plural}
+    return {key: value for key, value in about.items() if value}
+
+
+def not_found(resource: Resource, name: str) -> ApiError:
+    text = f'{resource.group_resource} "{name}" not found'
+    return ApiError(404, "NotFound", text, details=_about(resource, name))
+
+
+def unknown_path() -> ApiError:
+    return ApiError(404, "NotFound", "the server could not find the requested resource")
+
+
+def already_exists(resource: Resource, name: str) -> ApiError:
+    text = f'{resource.group_resource} "{name}" already exists'
+    return ApiError(409, "AlreadyExists", text, details=_about(resource, name))
+
+
+def conflict(resource: Resource, name: str, why: str = "") -> ApiError:
+    why = why or (
+        "the object has been modified; please apply your changes to the latest version and "
+        "try again"
+    )
+    text = f'Operation cannot be fulfilled on {resource.group_resource} "{name}": {why}'
+    return ApiError(409, "Conflict", text, details=_about(resource, name))
+
+
+def invalid(resource: Resource, name: str, causes: Sequence[Cause]) -> ApiError:
+    """422 for a list of wrong fields; each cause's message already holds its kind of error."""
+    lines = [f"{cause.field}: {cause.message}" for cause in causes]
+    shown = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    about = _about(resource, name, kind=resource.kind)
+    return ApiError(
+        422, "Invalid", f'{kind} "{name}" is invalid: {shown}', causes=causes, details=about
+    )
+
+
+def forbidden(resource: Resource, name: str, why: str) -> ApiError:
+    shown = f' "{name}"' if name else ""
+    text = f"{resource.group_resource}{shown} is forbidden: {why}"
+    return ApiError(403, "Forbidden", text, details=_about(resource, name))
+
+
+def bad_request(message: str) -> ApiError:
+    return ApiError(400, "BadRequest", message)
+
+
+def unauthorized() -> ApiError:
+    return ApiError(401, "Unauthorized", "Unauthorized")
+
+
+def method_not_allowed(message: str = "") -> ApiError:
+    text = message or "the server does not allow this method on the requested resource"
+    return ApiError(405, "MethodNotAllowed", text)
+
+
+def not_acceptable(kinds: str) -> ApiError:
+    text = f"only the following media types are accepted: {kinds}"
+    return ApiError(406, "NotAcceptable", text)
+
+
+def unsupported_media_type(kinds: str) -> ApiError:
+    text = (
+        f"the body of the request was in an unknown format - accepted media types include: {kinds}"
+    )
+    return ApiError(415, "UnsupportedMediaType", text)
+
+
+def expired(message: str) -> ApiError:
+    return ApiError(410, "Expired", message)
+
+
+def too_many_requests(message: str, retry_after_s: int, causes: Sequence[Cause] = ()) -> ApiError:
+    details = {"retryAfterSeconds": retry_after_s}
+    return ApiError(429, "TooManyRequests", message, causes=causes, details=details)
+
+
+def status_object(error: BaseException) -> dict[str, Any]:
+    """The Status of any error; one that is none of ours is an internal error without its text."""
+    details: dict[str, Any] = {}
+    causes: Sequence[Cause] = ()
+    if isinstance(error, ApiError):
+        code, reason, message = error.code, error.reason, error.message
+        details, causes = dict(error.details), error.causes
+    elif isinstance(error, MuntinError):
+        row = errors.wire_codes(error)
+        code, reason, message, causes = row.http, row.reason, error.message, error.causes
+    else:
+        code, reason, message = 500, "InternalError", "Internal error occurred"
+    if causes:
+        details["causes"] = [
+            {"reason": cause.reason, "message": cause.message, "field": cause.field}
+            for cause in causes
+        ]
+    status: dict[str, Any] = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+    }
+    if details:
+        status["details"] = details
+    status["code"] = code
+    return status
+
+
+def success(details: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    status: dict[str, Any] = {
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"
+    }  # fmt: skip
+    if details:
+        status["details"] = dict(details)
+    return status
+
+
+def error_response(error: BaseException) -> Response:
+    """The answer that carries the Status of ``error``."""
+    status = status_object(error)
+    headers = dict(JSON)
+    retry = (status.get("details") or {}).get("retryAfterSeconds")
+    if retry:
+        headers["Retry-After"] = str(retry)
+    if status["code"] == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="kubernetes-master"'
+    return Response(status["code"], headers, orjson.dumps(status))

@@ -1,0 +1,161 @@
+"""What the server itself sets or keeps when an object is created or changed.
+
+Metadata that clients may not choose, status that only its subresource may write, generation.
+Source: apiserver pkg/registry/rest/{create,update}.go; kubernetes pkg/registry/*/*/strategy.go.
+"""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from muntin.apiserver import status
+from muntin.apiserver.items import Item
+from muntin.kit.clock import rfc3339
+from muntin.model import names, pods
+from muntin.model.resources import Resource
+
+Object = dict[str, Any]
+
+# Of these, a client's first status is kept: their agents register them with it.
+_KEEPS_FIRST_STATUS = frozenset({"nodes"})
+# The status update of these may also change labels and annotations.
+_STATUS_WITH_LABELS = frozenset({"pods", "nodes", "services", "namespaces"})
+# Members of metadata that an update cannot change.
+_FIXED = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "generateName",
+)
+
+
+def has_status(resource: Resource) -> bool:
+    """Whether status is written through a subresource of its own."""
+    return resource.subresource("status") is not None
+
+
+def prepare_create(resource: Resource, obj: Object, namespace: str, now: float) -> None:
+    """Make ``obj`` new: name, namespace, uid, time of creation, generation, first status.
+
+    Raises:
+        ApiError: 400 when the body's namespace is another or a version is set, 422 without name.
+    """
+    metadata = obj["metadata"]
+    if metadata.get("resourceVersion"):
+        raise status.bad_request("resourceVersion should not be set on objects to be created")
+    if resource.namespaced:
+        if (metadata.get("namespace") or namespace) != namespace:
+            raise status.bad_request(
+                "the namespace of the provided object does not match the namespace sent on the "
+                "request"
+            )
+        metadata["namespace"] = namespace
+    else:
+        metadata.pop("namespace", None)
+    for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
+        metadata.pop(key, None)
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = generate_name(metadata["generateName"])
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = rfc3339(now)
+    metadata.pop("generation", None)
+    if has_status(resource) or "spec" in obj:
+        metadata["generation"] = 1
+    if has_status(resource) and resource.plural not in _KEEPS_FIRST_STATUS:
+        obj["status"] = _FIRST_STATUS.get(resource.plural, _no_status)(obj)
+
+
+def _no_status(obj: Object) -> Object:
+    return {}
+
+
+def _pod_status(obj: Object) -> Object:
+    return {"phase": "Pending", "qosClass": pods.qos_class(obj)}
+
+
+_FIRST_STATUS: dict[str, Callable[[Object], Object]] = {
+    "pods": _pod_status,
+    "namespaces": lambda obj: {"phase": "Active"},
+    "services": lambda obj: {"loadBalancer": {}},
+    "persistentvolumeclaims": lambda obj: {"phase": "Pending"},
+    "persistentvolumes": lambda obj: {"phase": "Pending"},
+}
+
+
+def generate_name(prefix: str) -> str:
+    """A name of ``prefix`` and five random characters."""
+    suffix = "".join(secrets.choice(names.SUFFIX_ALPHABET) for _ in range(5))
+    return names.generate_name_base(prefix) + suffix
+
+
+def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> None:
+    """Make ``new`` the successor of ``old``: what clients cannot set is as it was.
+
+    Raises:
+        ApiError: 409 when ``new`` is of another uid or version, 400 when of another name.
+    """
+    metadata, before = new["metadata"], old["metadata"]
+    _check_identity(resource, metadata, item)
+    for key in _FIXED:
+        if key in before:
+            metadata[key] = before[key]
+        else:
+            metadata.pop(key, None)
+    metadata.pop("managedFields", None)
+    metadata["name"] = before["name"]
+    if "namespace" in before:
+        metadata["namespace"] = before["namespace"]
+    if has_status(resource):
+        if "status" in old:
+            new["status"] = old["status"]
+        else:
+            new.pop("status", None)
+    if "generation" in before and _content(new) != _content(old):
+        metadata["generation"] = before["generation"] + 1
+
+
+def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> Object:
+    """``old`` with the status of ``new`` (and, for some kinds, its labels and annotations)."""
+    metadata = new["metadata"]
+    _check_identity(resource, metadata, item)
+    result = {**old, "metadata": dict(old["metadata"])}
+    if "status" in new:
+        result["status"] = new["status"]
+    else:
+        result.pop("status", None)
+    if resource.plural in _STATUS_WITH_LABELS:
+        for key in ("labels", "annotations"):
+            if metadata.get(key):
+                result["metadata"][key] = metadata[key]
+            else:
+                result["metadata"].pop(key, None)
+    return result
+
+
+def _check_identity(resource: Resource, metadata: Object, item: Item) -> None:
+    if metadata.get("name", item.name) != item.name:
+        raise status.bad_request(
+            f"the name of the object ({metadata['name']}) does not match the name on the URL "
+            f"({item.name})"
+        )
+    if item.namespace and metadata.get("namespace", item.namespace) != item.namespace:
+        raise status.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    uid = metadata.get("uid")
+    if uid and uid != item.uid:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {item.uid}"
+        raise status.conflict(resource, item.name, why)
+    version = metadata.get("resourceVersion")
+    if version and version != "0" and version != str(item.revision):
+        raise status.conflict(resource, item.name)
+
+
+def _content(obj: Object) -> Object:
+    """All that is neither metadata nor status."""
+    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}

@@ -1,0 +1,71 @@
+"""``binding``: the scheduler's word that a pod runs on a node.
+
+Source: kubernetes v1.34 pkg/registry/core/pod/storage/storage.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from muntin.apiserver import bodies, output, status, writes
+from muntin.apiserver.core import Core
+from muntin.apiserver.items import Item
+from muntin.apiserver.request import ApiRequest
+from muntin.kit.clock import rfc3339
+from muntin.kit.errors import Cause
+from muntin.kit.http.messages import Response
+from muntin.model import pods
+
+Object = dict[str, Any]
+
+
+async def run(core: Core, request: ApiRequest) -> Response:
+    """Bind the pod that the path (or, for ``bindings``, the body) names."""
+    type_ = core.schema.kind_type("", "v1", "Binding")
+    assert type_ is not None
+    binding = bodies.read_as(request, type_, "v1", "Binding", core.schema)
+    target = binding.get("target") or {}
+    _check(request, target)
+    await core.cache.fresh()
+
+    def change(pod: Object, item: Item) -> Object:
+        return bound(pod, binding, rfc3339(core.clock.now()), request)
+
+    await writes.update(core, request, change)
+    return output.json_response(status.success(), 201)
+
+
+def _check(request: ApiRequest, target: Object) -> None:
+    causes = []
+    if target.get("kind") not in (None, "", "Node"):
+        text = f'Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
+        causes.append(Cause("FieldValueNotSupported", "target.kind", text))
+    if not target.get("name"):
+        causes.append(Cause("FieldValueRequired", "target.name", "Required value"))
+    if causes:
+        raise status.invalid(request.target, request.name, causes)
+
+
+def bound(pod: Object, binding: Object, now: str, request: ApiRequest) -> Object:
+    """``pod`` on the node of ``binding``.
+
+    Raises:
+        ApiError: 409, it has a node or is going.
+    """
+    metadata, spec = pod["metadata"], pod["spec"]
+    wanted = (binding.get("metadata") or {}).get("uid")
+    if wanted and wanted != metadata["uid"]:
+        raise status.conflict(request.target, request.name, f"Precondition failed: UID {wanted}")
+    if "deletionTimestamp" in metadata:
+        why = f"pod {metadata['name']} is being deleted, cannot be assigned to a host"
+        raise status.conflict(request.target, request.name, why)
+    if spec.get("nodeName"):
+        why = f'pod {metadata["name"]} is already assigned to node "{spec["nodeName"]}"'
+        raise status.conflict(request.target, request.name, why)
+    spec["nodeName"] = binding["target"]["name"]
+    annotations = (binding.get("metadata") or {}).get("annotations")
+    if annotations:
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **annotations}
+    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
+    pods.set_condition(conditions, {"type": "PodScheduled", "status": "True"}, now)
+    return pod

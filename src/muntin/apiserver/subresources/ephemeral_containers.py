@@ -1,0 +1,68 @@
+"""``ephemeralcontainers`` and ``resize``: the two narrow ways to change a running pod's spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from muntin.apiserver import bodies, output, writes
+from muntin.apiserver.core import Core
+from muntin.apiserver.items import Item
+from muntin.apiserver.request import ApiRequest
+from muntin.apiserver.verbs import patch
+from muntin.kit.http.messages import Response
+
+Object = dict[str, Any]
+
+
+async def run(core: Core, request: ApiRequest) -> Response:
+    """Read, replace or patch; of the new pod, only the subresource's own fields count."""
+    form = output.negotiate(request)
+    await core.cache.fresh()
+    renderer = output.Renderer(core.cache, core.clock, request.target, form)
+    if request.verb == "get":
+        return renderer.response(writes.find(core, request).raw)
+    asked = patch.parse(request) if request.verb == "patch" else None
+    type_ = core.schema.type_of(request.target)
+    assert request.subresource is not None
+    take = _TAKES[request.subresource.name]
+
+    def change(old: Object, item: Item) -> Object:
+        if asked is None:
+            new = bodies.read(request, core.schema, request.target)
+        else:
+            patched = patch.apply(core.schema, type_, request, old, asked)
+            new = bodies.checked(request, core.schema, request.target, patched)
+        return take(old, new)
+
+    return renderer.response((await writes.update(core, request, change)).raw)
+
+
+def _take_ephemeral(old: Object, new: Object) -> Object:
+    containers = (new.get("spec") or {}).get("ephemeralContainers") or []
+    return {**old, "metadata": _versioned(old, new),
+            "spec": {**old["spec"], "ephemeralContainers": containers}}  # fmt: skip
+
+
+def _take_resources(old: Object, new: Object) -> Object:
+    wanted = {c["name"]: c.get("resources") for c in (new.get("spec") or {}).get("containers", ())}
+    containers = [
+        {**container, "resources": wanted.get(container["name"]) or {}}
+        for container in old["spec"].get("containers", ())
+    ]
+    return {**old, "metadata": _versioned(old, new),
+            "spec": {**old["spec"], "containers": containers}}  # fmt: skip
+
+
+def _versioned(old: Object, new: Object) -> Object:
+    metadata = dict(old["metadata"])
+    version = (new.get("metadata") or {}).get("resourceVersion")
+    if version:
+        metadata["resourceVersion"] = version
+    return metadata
+
+
+_TAKES: dict[str, Callable[[Object, Object], Object]] = {
+    "ephemeralcontainers": _take_ephemeral,
+    "resize": _take_resources,
+}

@@ -1,0 +1,83 @@
+"""``scale``: the replicas of any workload, in one form for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from muntin.apiserver import bodies, output, status, writes
+from muntin.apiserver.core import Core
+from muntin.apiserver.items import Item
+from muntin.apiserver.request import ApiRequest
+from muntin.apiserver.verbs import patch
+from muntin.kit.errors import Cause
+from muntin.kit.http.messages import Response
+from muntin.model.selectors import labels_equal, labels_of
+
+Object = dict[str, Any]
+
+_FROM_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+async def run(core: Core, request: ApiRequest) -> Response:
+    """Read, replace or patch the Scale of the request's object."""
+    await core.cache.fresh()
+    if request.verb == "get":
+        return output.json_response(scale_of(writes.find(core, request).object()))
+    plan = parse_patch(request) if request.verb == "patch" else None
+    type_ = core.schema.kind_type("autoscaling", "v1", "Scale")
+    assert type_ is not None  # autoscaling/v1 is in every version's schema
+
+    def change(old: Object, item: Item) -> Object:
+        if plan is None:
+            new = bodies.read_as(request, type_, "v1", "Scale", core.schema)
+        else:
+            new = patch.apply(core.schema, type_, request, scale_of(old), plan)
+        return _scaled(old, new, request)
+
+    written = await writes.update(core, request, change)
+    item = core.cache.get(request.target, request.namespace, request.name)
+    raw = orjson.loads(written.raw) if item is None else item.object()
+    return output.json_response(scale_of(raw))
+
+
+def parse_patch(request: ApiRequest) -> Any:
+    """The patch in the body."""
+    return patch.parse(request)
+
+
+def scale_of(obj: Object) -> Object:
+    """The Scale of a workload."""
+    metadata, spec, state = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
+    selector = spec.get("selector")
+    found = labels_of(selector) if _is_selector(selector) else labels_equal(selector)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {key: metadata[key] for key in _FROM_METADATA if key in metadata},
+        "spec": {"replicas": spec.get("replicas", 0)} if spec.get("replicas") else {},
+        "status": {"replicas": state.get("replicas", 0), "selector": str(found)},
+    }
+
+
+def _is_selector(selector: Any) -> bool:
+    return isinstance(selector, dict) and bool({"matchLabels", "matchExpressions"} & set(selector))
+
+
+def _scaled(old: Object, scale: Object, request: ApiRequest) -> Object:
+    replicas = (scale.get("spec") or {}).get("replicas") or 0
+    if not isinstance(replicas, int) or replicas < 0:
+        cause = Cause(
+            "FieldValueInvalid",
+            "spec.replicas",
+            f"Invalid value: {replicas}: must be greater than or equal to 0",
+        )
+        raise status.invalid(request.target, request.name, [cause])
+    metadata = dict(old["metadata"])
+    wanted = scale.get("metadata") or {}
+    metadata.pop("resourceVersion", None)
+    for key in ("resourceVersion", "uid"):
+        if wanted.get(key):
+            metadata[key] = wanted[key]
+    return {**old, "metadata": metadata, "spec": {**old.get("spec", {}), "replicas": replicas}}

@@ -1,0 +1,63 @@
+"""DELETE of one object."""
+
+from __future__ import annotations
+
+from muntin.apiserver import bodies, deletion, output, status, writes
+from muntin.apiserver.admission import Attributes
+from muntin.apiserver.core import Core
+from muntin.apiserver.items import Item
+from muntin.apiserver.request import ApiRequest
+from muntin.kit import errors
+from muntin.kit.http.messages import Response
+from muntin.seams.store import RevisionConflict
+
+
+async def run(core: Core, request: ApiRequest) -> Response:
+    """The object that is going or, when it is gone, a Status that says so."""
+    form = output.negotiate(request)
+    options = read_options(request)
+    await core.cache.fresh()
+    item = writes.find(core, request)
+    written = await delete(core, request, item, options)
+    if written.gone and request.target.plural != "pods":
+        row = request.target
+        details = {"name": request.name, "group": row.group, "kind": row.plural, "uid": written.uid}
+        found = {key: value for key, value in details.items() if value}
+        return output.json_response(status.success(found))
+    return output.Renderer(core.cache, core.clock, request.target, form).response(written.raw)
+
+
+def read_options(request: ApiRequest) -> deletion.Options:
+    """The options in body and query."""
+    body = bodies.parse(request) if request.http.body else {}
+    if not isinstance(body, dict):
+        raise status.bad_request("the body must be an object of kind DeleteOptions")
+    options = deletion.options_of(body, request.query)
+    if options.dry_run:
+        request.query = {**request.query, "dryRun": ["All"]}
+    return options
+
+
+async def delete(
+    core: Core, request: ApiRequest, item: Item, options: deletion.Options
+) -> writes.Written:
+    """Carry out the plan for ``item``, anew whenever somebody else was quicker."""
+    resource = core.cache.storage_row(request.target)
+    for _ in range(writes.RETRIES):
+        deletion.check(resource, item, options)
+        obj = item.object()
+        attributes = Attributes.of(request, "DELETE", resource, {}, obj)
+        core.admission.mutate(attributes)
+        core.admission.validate(attributes)
+        plan = deletion.plan(resource, obj, options, core.clock.now())
+        try:
+            if plan.remove:
+                return await writes.remove(core, request, resource, item, obj)
+            if plan.store is None:
+                return writes.Written(item.raw, uid=item.uid)
+            return await writes.put(core, request, resource, item, plan.store)
+        except RevisionConflict:
+            item = await writes.reread(core, resource, item)
+        except errors.NotFound as err:
+            raise status.not_found(request.target, item.name) from err
+    raise status.conflict(request.target, item.name)

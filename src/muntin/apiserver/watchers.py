@@ -1,0 +1,157 @@
+"""Fan-out: each event goes to those watchers whose selectors it touches, in one write a turn.
+
+A watcher that asks for one name, or for the pods of one node, is found by that value and not
+tested against every event. What an event looks like on the wire is made once per format.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from muntin.apiserver.cache import Event, ResourceCache
+from muntin.apiserver.items import Item
+from muntin.kit.http.messages import BodyWriter
+from muntin.model.field_selectors import FieldSelector
+from muntin.model.selectors import Selector
+
+# A client that leaves this much unread is cut off; it lists again when it is back.
+MOST_UNREAD = 4 * 1024 * 1024
+
+INDEXED_FIELDS = ("metadata.name", "spec.nodeName")
+
+Render = Callable[[str, Item], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a list or watch selects."""
+
+    namespace: str = ""
+    labels: Selector = field(default_factory=Selector)
+    fields: FieldSelector = field(default_factory=FieldSelector)
+
+    def matches(self, item: Item) -> bool:
+        """Whether ``item`` is selected."""
+        if self.namespace and item.namespace != self.namespace:
+            return False
+        if self.labels.requirements and not self.labels.matches(item.labels):
+            return False
+        return not self.fields.requirements or self.fields.matches(item.fields)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether selectors leave nothing out (the namespace aside)."""
+        return not self.labels.requirements and not self.fields.requirements
+
+
+def seen_as(event: Event, wanted: Filter) -> tuple[str, Item] | None:
+    """How a watcher sees ``event``: an object that enters or leaves the selection is added or
+    deleted; None if it concerns nothing selected."""
+    item, previous = event.item, event.previous
+    if event.type == "DELETED":
+        return ("DELETED", item) if previous is not None and wanted.matches(previous) else None
+    before = previous is not None and wanted.matches(previous)
+    if wanted.matches(item):
+        return ("MODIFIED" if before else "ADDED"), item
+    if before and previous is not None:
+        return "DELETED", previous.at_revision(event.revision)
+    return None
+
+
+class Watcher:
+    """One watch: ``render`` makes a frame of it; equal ``form`` means equal frames."""
+
+    __slots__ = ("_flushing", "_frames", "_loop", "_writer", "form", "render", "revision", "wanted")
+
+    def __init__(self, wanted: Filter, form: object, render: Render, writer: BodyWriter) -> None:
+        self.wanted = wanted
+        self.form = form
+        self.render = render
+        self.revision = 0  # events up to here were sent, or concern it not
+        self._writer = writer
+        self._frames: list[bytes] = []
+        self._flushing = False
+        self._loop = asyncio.get_running_loop()
+
+    def offer(self, event: Event) -> None:
+        """Send ``event`` if it concerns this watcher."""
+        if event.revision <= self.revision:
+            return
+        seen = seen_as(event, self.wanted)
+        if seen is None:
+            return
+        kind, item = seen
+        if item is not event.item:  # left the selection: shared by those who select alike
+            self.send(self.render(kind, item))
+            return
+        key = (kind, self.form)
+        frame = event.frames.get(key)
+        if frame is None:
+            frame = event.frames[key] = self.render(kind, item)
+        self.send(frame)
+
+    def send(self, frame: bytes) -> None:
+        """Write ``frame`` together with whatever else this turn of the loop brings."""
+        self._frames.append(frame)
+        if not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = False
+        self._writer.write(b"".join(self._frames))
+        self._frames.clear()
+        if self._writer.buffered > MOST_UNREAD:
+            self._writer.abort()
+
+
+class WatcherSet:
+    """The watchers of one resource."""
+
+    def __init__(self, cache: ResourceCache) -> None:
+        self._plain: set[Watcher] = set()
+        self._indexed: dict[tuple[str, str], set[Watcher]] = {}
+        cache.fan_out = self._fan_out
+
+    def __len__(self) -> int:
+        return len(self._plain) + sum(len(found) for found in self._indexed.values())
+
+    def add(self, watcher: Watcher) -> None:
+        self._home(watcher).add(watcher)
+
+    def discard(self, watcher: Watcher) -> None:
+        self._home(watcher).discard(watcher)
+        key = _index_key(watcher.wanted)
+        if key is not None and not self._indexed[key]:
+            del self._indexed[key]
+
+    def _home(self, watcher: Watcher) -> set[Watcher]:
+        key = _index_key(watcher.wanted)
+        return self._plain if key is None else self._indexed.setdefault(key, set())
+
+    def _fan_out(self, events: list[Event]) -> None:
+        for event in events:
+            for watcher in self._plain:
+                watcher.offer(event)
+            if self._indexed:
+                self._offer_indexed(event)
+
+    def _offer_indexed(self, event: Event) -> None:
+        keys = {("metadata.name", event.item.name)}
+        if event.item.resource.plural == "pods":
+            keys.add(("spec.nodeName", event.item.fields["spec.nodeName"]))
+            if event.previous is not None:
+                keys.add(("spec.nodeName", event.previous.fields["spec.nodeName"]))
+        for key in keys:
+            for watcher in self._indexed.get(key, ()):
+                watcher.offer(event)
+
+
+def _index_key(wanted: Filter) -> tuple[str, str] | None:
+    for name in INDEXED_FIELDS:
+        value = wanted.fields.exact(name)
+        if value is not None:
+            return name, value
+    return None

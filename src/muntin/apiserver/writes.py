@@ -1,0 +1,180 @@
+"""Creating, changing and deleting stored objects: the one path that every write takes.
+
+Each step is pure or answers from memory; only the store is awaited. A change is computed from
+the newest object and stored on condition that it still is the newest; else it is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from muntin.apiserver import status, strategy
+from muntin.apiserver.admission import Attributes
+from muntin.apiserver.core import Core
+from muntin.apiserver.items import Item, encode, key_of
+from muntin.apiserver.request import ApiRequest
+from muntin.kit import errors
+from muntin.model import defaults, validation
+from muntin.model.resources import Resource
+from muntin.seams.store import RevisionConflict
+
+Object = dict[str, Any]
+
+RETRIES = 20  # of a change that others overtake; then the client is told of the conflict
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write left: the object's JSON, and whether it is gone now."""
+
+    raw: bytes
+    gone: bool = False
+    uid: str = ""
+
+
+Change = Callable[[Object, Item], Object]
+
+
+async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
+    """Store a new object of the request's resource; all steps run for a dry run too."""
+    resource = core.cache.storage_row(request.target)
+    defaults.apply(resource, obj)
+    attributes = Attributes.of(request, "CREATE", resource, obj, None)
+    core.admission.mutate(attributes)
+    strategy.prepare_create(resource, obj, request.namespace, core.clock.now())
+    name = obj["metadata"].get("name", "")
+    core.admission.validate(attributes)
+    _refuse(resource, name, validation.validate_create(resource, obj))
+    with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
+        value = encode(obj, resource)
+        if request.dry_run:
+            if core.cache.get(resource, request.namespace, name) is not None:
+                raise status.already_exists(resource, name)
+            return Written(value, uid=obj["metadata"]["uid"])
+        try:
+            revision = await core.store.create(key_of(resource, request.namespace, name), value)
+        except errors.AlreadyExists as err:
+            raise status.already_exists(resource, name) from err
+        await core.cache.wait(revision)
+    item = Item(resource, request.namespace, name, value, revision)
+    return Written(item.raw, uid=item.uid)
+
+
+async def update(
+    core: Core, request: ApiRequest, change: Change, *, status_only: bool = False
+) -> Written:
+    """Change the request's object by ``change(old, item)``, which gives the new object."""
+    resource = core.cache.storage_row(request.target)
+    item = find(core, request)
+    for _ in range(RETRIES):
+        try:
+            return await _update_once(core, request, resource, item, change, status_only)
+        except RevisionConflict:
+            item = await reread(core, resource, item)
+        except errors.NotFound as err:
+            if isinstance(err, status.ApiError):
+                raise
+            raise status.not_found(request.target, request.name) from err
+    raise status.conflict(request.target, request.name)
+
+
+async def _update_once(
+    core: Core, request: ApiRequest, resource: Resource, item: Item, change: Change, only: bool
+) -> Written:
+    old = item.object()
+    new = change(item.object(), item)
+    if only:
+        new = strategy.prepare_status(resource, new, old, item)
+    else:
+        strategy.prepare_update(resource, new, old, item)
+    attributes = Attributes.of(request, "UPDATE", resource, new, old)
+    core.admission.mutate(attributes)
+    if not only:
+        core.allocator.carry_over(resource, new, old)
+        defaults.apply(resource, new)
+    core.admission.validate(attributes)
+    check = validation.validate_status_update if only else validation.validate_update
+    _refuse(resource, item.name, check(resource, new, old))
+    if is_finished(resource, new):
+        return await remove(core, request, resource, item, new)
+    with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
+        return await put(core, request, resource, item, new)
+
+
+async def put(
+    core: Core, request: ApiRequest, resource: Resource, item: Item, new: Object
+) -> Written:
+    """Store ``new`` in place of ``item``; nothing is written when nothing changed.
+
+    Raises:
+        RevisionConflict: ``item`` is no longer the newest.
+    """
+    value = encode(new, resource)
+    fresh = Item(resource, item.namespace, item.name, value, item.revision)
+    if request.dry_run or fresh.raw == item.raw:
+        return Written(fresh.raw, uid=item.uid)
+    key = key_of(resource, item.namespace, item.name)
+    revision = await core.store.update(key, value, item.revision)
+    await core.cache.wait(revision)
+    return Written(Item(resource, item.namespace, item.name, value, revision).raw, uid=item.uid)
+
+
+async def remove(
+    core: Core, request: ApiRequest, resource: Resource, item: Item, last: Object
+) -> Written:
+    """Delete ``item`` from the store; ``last`` is what the client is shown.
+
+    Raises:
+        RevisionConflict: ``item`` is no longer the newest.
+    """
+    last["metadata"]["resourceVersion"] = str(item.revision)
+    if not request.dry_run:
+        key = key_of(resource, item.namespace, item.name)
+        revision = await core.store.delete(key, item.revision)
+        await core.cache.wait(revision)
+        last["metadata"]["resourceVersion"] = str(revision)
+    value = encode(last, resource)
+    raw = Item(resource, item.namespace, item.name, value, item.revision).raw
+    return Written(raw, gone=True, uid=item.uid)
+
+
+def find(core: Core, request: ApiRequest) -> Item:
+    """The request's object as it is now.
+
+    Raises:
+        ApiError: 404.
+    """
+    item = core.cache.get(request.target, request.namespace, request.name)
+    if item is None:
+        raise status.not_found(request.target, request.name)
+    return item
+
+
+async def reread(core: Core, resource: Resource, item: Item) -> Item:
+    """The newest stored version of ``item``, queued writes included.
+
+    Raises:
+        NotFound: it is gone.
+    """
+    try:
+        record = await core.store.get(key_of(resource, item.namespace, item.name))
+    except errors.NotFound as err:
+        raise status.not_found(resource, item.name) from err
+    return Item(resource, item.namespace, item.name, record.value, record.mod_revision)
+
+
+def is_finished(resource: Resource, obj: Object) -> bool:
+    """Whether an object that is being deleted has nothing left to wait for."""
+    metadata = obj["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    if resource.plural == "namespaces" and (obj.get("spec") or {}).get("finalizers"):
+        return False
+    return not metadata.get("deletionGracePeriodSeconds")
+
+
+def _refuse(resource: Resource, name: str, causes: list[errors.Cause]) -> None:
+    if causes:
+        raise status.invalid(resource, name, causes)
