@@ -22,7 +22,7 @@ of `resources`, ``Schema`` is one API version's types):
                      validate_status_update -> list[Cause]; summary(causes)
 ``tables``           table(resource, objects, now_s=, include=): the Table form of `kubectl get`
 ``discovery``        legacy and aggregated discovery documents
-``openapi``          v3_index, v3(schema, rows, root), v2, v2_protobuf(schema, rows)
+``openapi``          v3_index, v3_document(schema, rows, gv), v2_json, v2_gnostic
 ``protobuf``         decode_body(body): requests of clients that write protobuf
 ``pods`` ``taints`` ``affinity``  what scheduler, kubelet and controllers all need to know of pods
 ``gates`` ``windows`` ``windows_releases``  the table of Windows capabilities

@@ -11,6 +11,7 @@ then ``|l=`` list type, ``|k=`` list map keys, ``|m=`` map type, ``|p=`` patch m
 
 from __future__ import annotations
 
+import hashlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -135,9 +136,11 @@ class Schema:
             found = self._types[name] = _parse_type(self._lines[name])
         return found
 
-    def line(self, name: str) -> str:
-        """The line of the table that defines a type: all that is known of it, as text."""
-        return self._lines[name]
+    @property
+    def digest(self) -> str:
+        """A text that differs whenever any type differs."""
+        content = "\n".join(self._lines.values())
+        return hashlib.sha256(content.encode("utf-8")).hexdigest()
 
     def has_type(self, name: str) -> bool:
         """Whether this API version has a type of that full name."""

@@ -24,31 +24,29 @@ Rows = Sequence[Resource]
 V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 V2_PROTOBUF_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 _ALWAYS = ("DeleteOptions", "Status", "APIResourceList", "Patch", "WatchEvent")
+_FORM = 1  # to be raised when this package builds other documents from the same schema
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 
 
 def v3_index(schema: Schema, rows: Rows) -> bytes:
     """``/openapi/v3``: where each group version's document is, with a hash for clients' caches."""
-    entries = {
-        root.lstrip("/"): {"serverRelativeURL": f"/openapi/v3{root}?hash={v3_hash(schema, root)}"}
-        for root in dict.fromkeys(row.root for row in rows)
-    }
+    entries = {}
+    for root in dict.fromkeys(row.root for row in rows):
+        group_version = root.removeprefix("/")
+        url = f"/openapi/v3/{group_version}?hash={v3_hash(schema, group_version)}"
+        entries[group_version] = {"serverRelativeURL": url}
     return orjson.dumps({"paths": entries})
 
 
-def v3_hash(schema: Schema, root: str) -> str:
-    """A text that changes when the document of ``root`` (``/apis/apps/v1``) may have changed."""
-    digest = hashlib.sha256(f"{schema.version} {root}\n".encode())
-    for name in schema.type_names:
-        digest.update(schema.line(name).encode())
-    return digest.hexdigest().upper()
+def v3_hash(schema: Schema, group_version: str) -> str:
+    """A text that changes when the document of ``group_version`` may have changed."""
+    digest = hashlib.sha256(f"{schema.digest} {group_version} {_FORM}".encode())
+    return digest.hexdigest()[:32].upper()
 
 
-def v3(schema: Schema, rows: Rows, root: str) -> bytes | None:
-    """The document of one group version by its root path, or None if it is not served."""
-    wanted = [row for row in rows if row.root == root]
-    if not wanted:
-        return None
+def v3_document(schema: Schema, rows: Rows, group_version: str) -> bytes:
+    """The document of one served group version, by its path: ``api/v1``, ``apis/apps/v1``."""
+    wanted = [row for row in rows if row.root == f"/{group_version}"]
     types = schemas.reachable(schema, _roots(schema, wanted))
     document = {
         "openapi": "3.0.0",
@@ -61,7 +59,7 @@ def v3(schema: Schema, rows: Rows, root: str) -> bytes | None:
     return orjson.dumps(document)
 
 
-def v2(schema: Schema, rows: Rows) -> bytes:
+def v2_json(schema: Schema, rows: Rows) -> bytes:
     """``/openapi/v2`` as JSON."""
     return orjson.dumps(v2_document(schema, rows))
 
@@ -77,7 +75,7 @@ def v2_document(schema: Schema, rows: Rows) -> dict[str, Any]:
     }
 
 
-def v2_protobuf(schema: Schema, rows: Rows) -> bytes:
+def v2_gnostic(schema: Schema, rows: Rows) -> bytes:
     """``/openapi/v2`` in the protobuf form that older kubectl needs."""
     return gnostic.encode(v2_document(schema, rows))
 
