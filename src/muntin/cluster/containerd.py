@@ -1,4 +1,4 @@
-"""What a Linux node's containerd is told: its config.toml and its CNI conflist, as text.
+"""What a Linux node's containerd is told: its config.toml and the template of its CNI conflist.
 
 Pure; the supervisor writes the files and starts the daemon inside the node's network namespace.
 Sources: containerd 1.6 docs/cri/config.md; CNI specification 1.0.0; the bridge, host-local and
@@ -7,7 +7,6 @@ portmap plugin pages of containernetworking.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ class ContainerdPaths:
     state: Path
     socket: Path
     cni_conf_dir: Path
+    cni_template: Path
 
     @classmethod
     def of(cls, node_state: Path, node_run: Path) -> ContainerdPaths:
@@ -32,6 +32,7 @@ class ContainerdPaths:
             state=node_run / "containerd",
             socket=node_run / "cri.sock",
             cni_conf_dir=node_state / "cni" / "net.d",
+            cni_template=node_state / "cni" / "conflist.template",
         )
 
 
@@ -76,6 +77,7 @@ def config_toml(paths: ContainerdPaths, options: ContainerdOptions) -> str:
             '[plugins."io.containerd.grpc.v1.cri".cni]',
             f"bin_dir = {_quoted(options.cni_bin_dir)}",
             f"conf_dir = {_quoted(paths.cni_conf_dir)}",
+            f"conf_template = {_quoted(paths.cni_template)}",
             f"[{runc}]",
             f"snapshotter = {_quoted(options.snapshotter)}",
             'default_runtime_name = "runc"',
@@ -110,16 +112,12 @@ def _bool(value: bool) -> str:
     return "true" if value else "false"
 
 
-def bridge_conflist(
-    pod_cidr: ipaddress.IPv4Network,
-    *,
-    data_dir: Path,
-    mtu_bytes: int = 1500,
-) -> str:
-    """The conflist of a Linux node: bridge ``cbr0`` with host-local addresses and host ports.
+def conflist_template(*, data_dir: Path, mtu_bytes: int = 1500) -> str:
+    """The CNI conflist of a Linux node: bridge ``cbr0`` with host-local addresses and host ports.
 
-    The gateway is the first address of ``pod_cidr``. Traffic that leaves the cluster is
-    masqueraded by the node's own rules, not by the plugin.
+    containerd fills in the node's pod CIDR when the kubelet tells it (CRI UpdateRuntimeConfig);
+    the gateway is the CIDR's first address. Traffic that leaves the cluster is masqueraded by the
+    node's own rules, not by the plugin.
     """
     bridge = {
         "type": "bridge",
@@ -131,7 +129,7 @@ def bridge_conflist(
         "ipam": {
             "type": "host-local",
             "dataDir": str(data_dir),
-            "ranges": [[{"subnet": str(pod_cidr), "gateway": str(pod_cidr[1])}]],
+            "ranges": [[{"subnet": "{{.PodCIDR}}"}]],
             "routes": [{"dst": "0.0.0.0/0"}],
         },
     }

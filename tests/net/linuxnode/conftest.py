@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shutil
 import subprocess
@@ -16,8 +15,8 @@ import pytest
 from muntin.cluster.containerd import (
     ContainerdOptions,
     ContainerdPaths,
-    bridge_conflist,
     config_toml,
+    conflist_template,
 )
 from muntin.cluster.host_limits import refuses_lower_oom_scores
 from muntin.cluster.images_linux import PAUSE_IMAGE, write_archives
@@ -63,8 +62,7 @@ def linux_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinuxNode]:
     )
     config = state / "containerd.toml"
     config.write_text(config_toml(paths, options))
-    conflist = bridge_conflist(ipaddress.IPv4Network("10.244.7.0/24"), data_dir=state / "ipam")
-    (paths.cni_conf_dir / "10-muntin.conflist").write_text(conflist)
+    paths.cni_template.write_text(conflist_template(data_dir=state / "ipam"))
     log = state / "containerd.log"
     netns.create(name)
     inside = ["nsenter", f"--net={netns.path_of(name)}"]

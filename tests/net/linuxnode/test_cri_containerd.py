@@ -21,9 +21,23 @@ BUSYBOX = BUSYBOX_IMAGES[0]
 def on_node(linux_node: Any, test: Callable[[CriClient], Awaitable[None]]) -> None:
     async def run() -> None:
         async with CriClient(linux_node.socket) as cri:
+            await network_ready(cri)
             await test(cri)
 
     asyncio.run(run())
+
+
+async def network_ready(cri: CriClient) -> None:
+    """containerd makes its CNI conflist from our template when it is told the pod CIDR."""
+    network = {"network_config": {"pod_cidr": "10.244.7.0/24"}}
+    await cri.UpdateRuntimeConfig({"runtime_config": network})
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        rows = (await cri.Status())["status"]["conditions"]
+        if all(row.get("status") for row in rows):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the network did not become ready")
 
 
 async def run_sandbox(cri: CriClient, node: Any, name: str) -> tuple[str, dict[str, Any]]:
@@ -119,10 +133,8 @@ def test_exec_and_errors(linux_node: Any) -> None:
                 await cri.ExecSync({"container_id": main, "cmd": ["sleep", "5"], "timeout": 1})
             url = (await cri.Exec({"container_id": main, "cmd": ["sh"], "stdout": True}))["url"]
             assert url.startswith("http://127.0.0.1:")
-            with pytest.raises(Unknown, match="no such file|executable file not found"):
-                await run_container(
-                    cri, sandbox, config, ["/absent"], metadata={"name": "absent"}
-                )
+            with pytest.raises(Unknown, match=r"no such file|executable file not found"):
+                await run_container(cri, sandbox, config, ["/absent"], metadata={"name": "absent"})
             await cri.StopContainer({"container_id": main, "timeout": 0})
             assert (await exited(cri, main))["exit_code"] == 137
         finally:
