@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from muntin.controllers.rules.actions import Action, Delete, Object, Update
+from muntin.controllers.rules.actions import Action, Delete, Object, Patch
 from muntin.model import pods, times
 from muntin.model.resources import PODS
 
@@ -51,15 +51,23 @@ def reconcile(
 def _orphan(pod: Object, now: float) -> list[Action]:
     actions: list[Action] = []
     if not pods.is_terminal(pod):
-        conditions = [dict(row) for row in (pod.get("status") or {}).get("conditions") or ()]
         row = {
             "type": "DisruptionTarget",
             "status": "True",
             "reason": "DeletionByPodGC",
             "message": "PodGC: node no longer exists",
+            "lastTransitionTime": times.text_of(now),
         }
-        pods.set_condition(conditions, row, times.text_of(now))
-        status = {**(pod.get("status") or {}), "phase": "Failed", "conditions": conditions}
-        actions.append(Update(resource=PODS, obj={**pod, "status": status}, subresource="status"))
+        meta = pod["metadata"]
+        actions.append(
+            Patch(
+                resource=PODS,
+                name=meta["name"],
+                namespace=meta["namespace"],
+                patch={"status": {"phase": "Failed", "conditions": [row]}},
+                subresource="status",
+                strategic=True,
+            )
+        )
     actions.append(Delete(resource=PODS, obj=pod, grace_period_s=0))
     return actions

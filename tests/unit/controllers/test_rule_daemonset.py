@@ -1,0 +1,200 @@
+"""DaemonSet: which nodes, one pod each, replacing in turn, revisions, status."""
+
+import pytest
+from objects import NOW, at, node, pod, said, status_of, template, without_status, workload
+
+from muntin.controllers.rules.daemon_history import HASH_LABEL, history_actions
+from muntin.controllers.rules.daemon_placement import belongs
+from muntin.controllers.rules.daemonset import Snapshot, reconcile
+
+WINDOWS_TAINT = {"key": "os", "value": "windows", "effect": "NoSchedule"}
+
+
+def daemon_set(image="one", **spec):
+    found = workload("DaemonSet", "ds", template=template(image), **spec)
+    del found["spec"]["replicas"]
+    return found
+
+
+def revision_of(owner):
+    (create,) = history_actions(owner, [], [])
+    create.obj["metadata"].update(uid=create.obj["metadata"]["name"], resourceVersion="1")
+    return create.obj
+
+
+def on(name, owner, of=None, **kwargs):
+    labels = {"app": "web", HASH_LABEL: revision_of(of or owner)["metadata"]["labels"][HASH_LABEL]}
+    return pod(f"p-{name}", owner, node=name, labels=labels, **kwargs)
+
+
+def decide(owner, nodes, pods, revisions=None):
+    revisions = [revision_of(owner)] if revisions is None else revisions
+    return reconcile(Snapshot(daemon_set=owner, nodes=nodes, pods=pods, revisions=revisions), NOW)
+
+
+@pytest.mark.parametrize(
+    "spec, found, expected",
+    [
+        ({}, node("n"), (True, True)),
+        ({"nodeName": "other"}, node("n"), (False, False)),
+        ({"nodeSelector": {"os": "linux"}}, node("n"), (False, False)),
+        ({"nodeSelector": {"os": "linux"}}, node("n", labels={"os": "linux"}), (True, True)),
+        ({}, node("n", taints=[WINDOWS_TAINT]), (False, True)),
+        (
+            {"tolerations": [{"operator": "Exists"}]},
+            node("n", taints=[WINDOWS_TAINT]),
+            (True, True),
+        ),
+        ({}, node("n", taints=[{"key": "x", "effect": "NoExecute"}]), (False, False)),
+        (
+            {},
+            node("n", taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]),
+            (True, True),
+        ),
+        (
+            {},
+            node("n", taints=[{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]),
+            (True, True),
+        ),
+        (
+            {"hostNetwork": True},
+            node(
+                "n",
+                taints=[{"key": "node.kubernetes.io/network-unavailable", "effect": "NoSchedule"}],
+            ),
+            (True, True),
+        ),
+    ],
+)
+def test_where_a_daemon_belongs(spec, found, expected):
+    assert belongs(spec, found) == expected
+
+
+def test_the_revision_is_written_before_the_first_pod():
+    owner = daemon_set()
+    (create,) = decide(owner, [node("n1")], [], revisions=[])
+    assert create.obj["kind"] == "ControllerRevision"
+    assert create.obj["revision"] == 1
+    assert create.obj["data"]["spec"]["template"]["$patch"] == "replace"
+
+
+def test_every_node_that_should_gets_a_pod_pinned_to_it():
+    owner = daemon_set()
+    nodes = [node("n1"), node("n2"), node("win", taints=[WINDOWS_TAINT])]
+    actions = decide(owner, nodes, [on("n1", owner)])
+    assert without_status(actions) == ["create pod ds-"]
+    created = actions[0].actions[0].obj
+    terms = created["spec"]["affinity"]["nodeAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]["nodeSelectorTerms"]
+    assert terms == [
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}
+    ]
+    assert "nodeName" not in created["spec"]
+    assert created["metadata"]["labels"][HASH_LABEL]
+    assert {
+        "key": "node.kubernetes.io/unschedulable",
+        "operator": "Exists",
+        "effect": "NoSchedule",
+    } in (created["spec"]["tolerations"])
+
+
+def test_pods_go_where_they_do_not_belong_any_longer():
+    owner = daemon_set()
+    evicting = node("n1", taints=[{"key": "x", "effect": "NoExecute"}])
+    staying = node("n2", taints=[{"key": "x", "effect": "NoSchedule"}])
+    actions = decide(owner, [evicting, staying], [on("n1", owner), on("n2", owner)])
+    assert without_status(actions) == ["delete pod p-n1"]
+
+
+def test_a_failed_pod_is_told_of_and_replaced_and_a_second_one_removed():
+    owner = daemon_set()
+    actions = decide(owner, [node("n1")], [on("n1", owner, phase="Failed")])
+    assert without_status(actions) == ["note FailedDaemonPod", "delete pod p-n1"]
+    second = on("n1", owner)
+    second["metadata"].update(name="p2", uid="p2", creationTimestamp=at())
+    assert without_status(decide(owner, [node("n1")], [on("n1", owner), second])) == [
+        "delete pod p2"
+    ]
+
+
+def update(pods_of, **strategy):
+    """Three nodes of an updated DaemonSet; ``pods_of(new, old)`` gives the pods on them."""
+    old = daemon_set("one")
+    new = daemon_set("two", **({"updateStrategy": strategy} if strategy else {}))
+    newest = {**revision_of(new), "revision": 2}
+    nodes = [node(name) for name in ("n1", "n2", "n3")]
+    return without_status(decide(new, nodes, pods_of(new, old), [revision_of(old), newest]))
+
+
+def test_an_update_replaces_one_after_the_other():
+    def all_old(new, old):
+        return [on(name, new, old) for name in ("n1", "n2", "n3")]
+
+    assert update(all_old) == ["delete pod p-n1"]
+    assert update(all_old, type="OnDelete") == []
+    assert update(all_old, type="RollingUpdate", rollingUpdate={"maxUnavailable": 2}) == [
+        "delete pod p-n1",
+        "delete pod p-n2",
+    ]
+    assert update(all_old, type="RollingUpdate", rollingUpdate={"maxUnavailable": "50%"}) == [
+        "delete pod p-n1",
+        "delete pod p-n2",
+    ]
+
+
+def test_an_update_waits_for_the_new_pod_but_not_for_broken_old_ones():
+    assert (
+        update(
+            lambda new, old: [
+                on("n1", new, ready=False),
+                on("n2", new, old),
+                on("n3", new, old),
+            ]
+        )
+        == []
+    )
+    assert update(
+        lambda new, old: [
+            on("n1", new, ready=False),
+            on("n2", new, old, ready=False),
+            on("n3", new, old),
+        ]
+    ) == ["delete pod p-n2"]
+
+
+def test_going_back_makes_the_old_revision_the_newest():
+    owner = daemon_set("one")
+    other = {**revision_of(daemon_set("two")), "revision": 2}
+    (action,) = decide(owner, [], [], [revision_of(owner), other])
+    assert action.obj["revision"] == 3
+
+
+def test_revisions_beyond_the_limit_go_unless_in_use():
+    owner = daemon_set("four", revisionHistoryLimit=1)
+    revisions = [
+        {**revision_of(daemon_set(image)), "revision": number}
+        for number, image in enumerate(("one", "two", "three", "four"), 1)
+    ]
+    in_use = on("n1", owner, daemon_set("one"))
+    found = said(history_actions(owner, revisions, [in_use]))
+    assert found == [f"delete controllerrevision {revisions[1]['metadata']['name']}"]
+
+
+def test_status():
+    owner = daemon_set()
+    nodes = [node("n1"), node("n2"), node("win", taints=[WINDOWS_TAINT])]
+    pods = [on("n1", owner), on("n2", owner, ready=False), on("win", owner)]
+    actions = decide(owner, nodes, pods)
+    status = status_of(actions)
+    assert status == {
+        "desiredNumberScheduled": 2,
+        "currentNumberScheduled": 2,
+        "numberMisscheduled": 1,
+        "numberReady": 1,
+        "numberAvailable": 1,
+        "numberUnavailable": 1,
+        "updatedNumberScheduled": 2,
+        "observedGeneration": 1,
+    }
+    assert decide({**owner, "status": status}, nodes, pods) == []
