@@ -18,17 +18,20 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from muntin.cluster.certificate_names import (
+    ADMIN,
+    API_SERVER,
+    CA,
+    CONTROLLER_MANAGER,
+    KUBE_PROXY,
+    KUBELET_CLIENT,
+    SCHEDULER,
+    SERVICE_ACCOUNT,
+    kubelet_client,
+    kubelet_server,
+)
 from muntin.cluster.config import ClusterConfig
 from muntin.kit.errors import Internal
-
-CA = "ca"
-SERVICE_ACCOUNT = "sa"
-ADMIN = "admin"
-API_SERVER = "apiserver"
-KUBELET_CLIENT = "apiserver-kubelet-client"
-KUBE_PROXY = "kube-proxy"
-CONTROLLER_MANAGER = "controller-manager"
-SCHEDULER = "scheduler"
 
 _CA_DAYS, _LEAF_DAYS, _RENEW_DAYS = 3650, 365, 30
 # Clocks of a machine and its namespaces are one, yet a step back must not break the cluster.
@@ -48,16 +51,6 @@ class Request:
     @property
     def serves(self) -> bool:
         return bool(self.dns_names or self.addresses)
-
-
-def kubelet_client(node: str) -> str:
-    """File name of the certificate that a kubelet shows to the API server."""
-    return f"kubelet-{node}"
-
-
-def kubelet_server(node: str) -> str:
-    """File name of the certificate that a kubelet's own server shows."""
-    return f"kubelet-{node}-server"
 
 
 def requests(config: ClusterConfig) -> list[Request]:

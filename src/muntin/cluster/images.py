@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from muntin.cluster.config import ClusterConfig, Os
-from muntin.cluster.linux_node import IMAGE_CACHE
+from muntin.cluster.linux_containerd import IMAGE_CACHE
 from muntin.cluster.preflight import Need, check_packages
 from muntin.cluster.progress import Progress, step
 from muntin.kit.errors import NotFound

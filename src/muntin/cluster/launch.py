@@ -96,11 +96,11 @@ def host_listener(port: int) -> socket.socket:
 
 
 def _start_containerds(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable) -> None:
-    from muntin.cluster import linux_node
+    from muntin.cluster import linux_containerd
 
     for row in config.nodes:
         if row.os is Os.LINUX:
-            table.start(linux_node.containerd(paths, row.name))
+            table.start(linux_containerd.component(paths, row.name))
 
 
 def _make_certificates(config: ClusterConfig, paths: ClusterPaths) -> None:

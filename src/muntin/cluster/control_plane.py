@@ -1,0 +1,107 @@
+"""The control plane: one asyncio process in the master's namespace.
+
+API server, controllers, scheduler, cluster DNS, and what keeps the fabric in step with the API:
+pod routes and published node ports. All but kubelets and proxies reach the API in process, each
+under an identity of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+
+from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.loop import ApiServer, Listener, server_context
+from muntin.cluster import certificate_names, cluster_dns, event_loop
+from muntin.cluster.config import API_PORT, POD_PREFIX_LENGTH, ClusterConfig
+from muntin.cluster.paths import ClusterPaths
+from muntin.cluster.publish import Publisher
+from muntin.cluster.routes import PodRoutes
+from muntin.controllers import loop as controllers
+from muntin.controllers.config import ControllersConfig
+from muntin.dns import loop as dns
+from muntin.model.windows_releases import git_version
+from muntin.scheduler import loop as scheduler
+from muntin.scheduler.config import SchedulerConfig
+from muntin.seams.kube.client import Client
+from muntin.seams.store.sqlite import SqliteStore
+
+ADMIN = ("kubernetes-admin", "system:masters")
+_SERVICE_ACCOUNT = "system:serviceaccount:"
+ClientFor = Callable[[str], Client]
+
+
+def main(config: ClusterConfig, host_listener: socket.socket) -> None:
+    """Run until SIGTERM; called in a process that stands in the master's namespace."""
+    event_loop.run(run(config, host_listener))
+
+
+async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
+    """Everything, until cancelled."""
+    paths = ClusterPaths(config.name)
+    paths.database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    store = await SqliteStore.open(paths.database)
+    async with ApiServer(_api_config(config, paths), store) as server, asyncio.TaskGroup() as group:
+        await server.serve(_listeners(config, paths, host_listener))
+        client_for = _clients(server)
+        group.create_task(controllers.run(_controllers_config(config, paths), client_for))
+        group.create_task(scheduler.run(SchedulerConfig(), client_for("system:kube-scheduler")))
+        admin = Client(server.user(*ADMIN))
+        group.create_task(PodRoutes(config, admin).run())
+        group.create_task(Publisher(config, admin, f"/proc/{os.getppid()}/ns/net").run())
+        await cluster_dns.ensure_service(config, admin)
+        udp, tcp = cluster_dns.sockets(config)
+        dns_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:coredns")
+        group.create_task(dns.run(cluster_dns.config_of(config), dns_client, udp=udp, tcp=tcp))
+
+
+def _clients(server: ApiServer) -> ClientFor:
+    """In-process clients by user name."""
+
+    def client_for(name: str) -> Client:
+        if name.startswith(_SERVICE_ACCOUNT):
+            namespace, _, account = name.removeprefix(_SERVICE_ACCOUNT).partition(":")
+            return Client(server.service_account(namespace, account), user_agent=account)
+        return Client(server.user(name), user_agent=name)
+
+    return client_for
+
+
+def _api_config(config: ClusterConfig, paths: ClusterPaths) -> ApiServerConfig:
+    net, pki = config.networking, paths.pki
+    return ApiServerConfig(
+        kubernetes_version=git_version(config.kubernetes),
+        service_account_key=(pki / f"{certificate_names.SERVICE_ACCOUNT}.key").read_bytes(),
+        advertise_address=str(net.master_address),
+        port=API_PORT,
+        service_cidr=str(net.service_subnet),
+        issuer=f"https://kubernetes.default.svc.{net.dns_domain}",
+        kubelet_ca=(pki / f"{certificate_names.CA}.crt").read_bytes(),
+        kubelet_client_certificate=(pki / f"{certificate_names.KUBELET_CLIENT}.crt").read_bytes(),
+        kubelet_client_key=(pki / f"{certificate_names.KUBELET_CLIENT}.key").read_bytes(),
+    )
+
+
+def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> ControllersConfig:
+    return ControllersConfig(
+        root_ca=(paths.pki / f"{certificate_names.CA}.crt").read_text(),
+        cluster_cidr=config.networking.pod_subnet,
+        node_mask=POD_PREFIX_LENGTH,
+    )
+
+
+def _listeners(
+    config: ClusterConfig, paths: ClusterPaths, host_listener: socket.socket
+) -> list[Listener]:
+    pki = paths.pki
+    context = server_context(
+        certificate=str(pki / f"{certificate_names.API_SERVER}.crt"),
+        key=str(pki / f"{certificate_names.API_SERVER}.key"),
+        client_ca=str(pki / f"{certificate_names.CA}.crt"),
+    )
+    inside = socket.create_server((str(config.networking.master_address), API_PORT), backlog=1024)
+    for sock in (inside, host_listener):
+        sock.setblocking(False)
+    return [Listener(inside, context), Listener(host_listener, context)]

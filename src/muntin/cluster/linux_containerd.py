@@ -1,0 +1,85 @@
+"""A Linux node's containerd: its files, its process, the images it starts with."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+from muntin.cluster import images_linux
+from muntin.cluster.containerd import (
+    ContainerdOptions,
+    ContainerdPaths,
+    config_toml,
+    conflist_template,
+)
+from muntin.cluster.host_limits import refuses_lower_oom_scores
+from muntin.cluster.paths import CACHE_ROOT, ClusterPaths
+from muntin.cluster.process_table import Component
+from muntin.kit.errors import Unavailable
+from muntin.kit.log import fields
+
+log = logging.getLogger(__name__)
+IMAGE_CACHE = CACHE_ROOT / "images"
+_POLL_S = 0.02
+
+
+def paths_of(paths: ClusterPaths, node: str) -> ContainerdPaths:
+    """The directories of the containerd of ``node``."""
+    return ContainerdPaths.of(paths.node_state(node), paths.node_run(node))
+
+
+def component(paths: ClusterPaths, node: str) -> Component:
+    """The containerd of ``node``, its configuration written."""
+    own = paths_of(paths, node)
+    for folder in (own.root, own.state, own.cni_conf_dir, own.socket.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    own.cni_template.write_text(conflist_template(data_dir=own.cni_template.parent / "ipam"))
+    options = ContainerdOptions(
+        sandbox_image=images_linux.PAUSE_IMAGE,
+        restrict_oom_score_adj=refuses_lower_oom_scores(),
+    )
+    file = paths.node_state(node) / "containerd.toml"
+    file.write_text(config_toml(own, options))
+    return Component(
+        name=f"containerd-{node}",
+        argv=("containerd", "--config", str(file), "--log-level", "warn"),
+        namespace=paths.netns(node),
+    )
+
+
+async def listening(socket: Path) -> None:
+    """Return when the containerd at ``socket`` takes connections."""
+    while True:
+        try:
+            _, writer = await asyncio.open_unix_connection(str(socket))
+        except OSError:
+            await asyncio.sleep(_POLL_S)
+        else:
+            writer.close()
+            return
+
+
+async def import_images(socket: Path) -> None:
+    """Load the images made on this machine into the containerd at ``socket``.
+
+    Raises:
+        Unavailable: containerd refused one; the message is its own.
+    """
+    async with asyncio.TaskGroup() as group:
+        for archive in images_linux.write_archives(IMAGE_CACHE):
+            group.create_task(_import(socket, archive))
+
+
+async def _import(socket: Path, archive: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *("ctr", "--address", str(socket), "--namespace", "k8s.io"),
+        *("images", "import", "--no-unpack", str(archive)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, errors = await process.communicate()
+    if process.returncode:
+        raise Unavailable(f"import of {archive.name} failed: {errors.decode().strip()}")
+    log.info("images imported", **fields(archive=archive.name))

@@ -1,0 +1,62 @@
+"""What every node's agent is told, whatever its system."""
+
+from __future__ import annotations
+
+from muntin.cluster import certificate_names
+from muntin.cluster.config import ClusterConfig, NodeConfig, Os
+from muntin.cluster.paths import ClusterPaths
+from muntin.kubelet.config import KubeletConfig, NodeFacts
+from muntin.kubelet.platform import NodeFiles, Platform
+from muntin.model.windows_releases import git_version
+from muntin.seams.kube.client import Client
+from muntin.seams.kube.http import HttpTransport, ServerConfig
+
+EMULATED = "muntin.dev/emulated"
+
+
+def client(config: ClusterConfig, certificate: str) -> Client:
+    """The API as the holder of ``certificate`` (a file name in the pki directory) sees it."""
+    pki = ClusterPaths(config.name).pki
+    return Client(
+        HttpTransport(
+            ServerConfig(
+                server=config.api_server_url,
+                ca=(pki / f"{certificate_names.CA}.crt").read_bytes(),
+                certificate=(pki / f"{certificate}.crt").read_bytes(),
+                key=(pki / f"{certificate}.key").read_bytes(),
+            )
+        ),
+        user_agent=certificate,
+    )
+
+
+def kubelet_config(
+    config: ClusterConfig,
+    node: NodeConfig,
+    *,
+    platform: Platform,
+    facts: NodeFacts,
+    files: NodeFiles,
+) -> KubeletConfig:
+    """What the node's kubelet is told."""
+    paths, net = ClusterPaths(config.name), config.networking
+    serving = certificate_names.kubelet_server(node.name)
+    return KubeletConfig(
+        node_name=node.name,
+        node_ip=str(node.address),
+        version=git_version(node.kubernetes),
+        platform=platform,
+        facts=facts,
+        files=files,
+        labels=node.labels,
+        annotations={EMULATED: "true"} if node.os is Os.WINDOWS else {},
+        taints=tuple(
+            {"key": row.key, "value": row.value, "effect": row.effect} for row in node.taints
+        ),
+        cluster_dns=(str(net.dns_service_ip),),
+        cluster_domain=net.dns_domain,
+        cgroup_parent=f"{paths.cgroup()}/{node.name}",
+        serving_certificate=str(paths.pki / f"{serving}.crt"),
+        serving_key=str(paths.pki / f"{serving}.key"),
+        client_ca=str(paths.pki / f"{certificate_names.CA}.crt"),
+    )
