@@ -13,10 +13,12 @@ from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.subresources import (
     approval,
     binding,
+    command,
     ephemeral_containers,
     eviction,
     finalize,
     log,
+    proxying,
     scale,
     token,
 )
@@ -30,10 +32,14 @@ HANDLERS: Mapping[tuple[str, str], Handler] = {
     ("", "scale"): scale.run,
     ("certificatesigningrequests", "approval"): approval.run,
     ("namespaces", "finalize"): finalize.run,
+    ("", "proxy"): proxying.run,
+    ("pods", "attach"): command.run_attach,
     ("pods", "binding"): binding.run,
     ("pods", "ephemeralcontainers"): ephemeral_containers.run,
     ("pods", "eviction"): eviction.run,
+    ("pods", "exec"): command.run_exec,
     ("pods", "log"): log.run,
+    ("pods", "portforward"): command.run_port_forward,
     ("pods", "resize"): ephemeral_containers.run,
     ("serviceaccounts", "token"): token.run,
 }
