@@ -64,7 +64,7 @@ class Kubelet:
             self._group = group
             group.create_task(self.context.events.run())
             group.create_task(self.node.run())
-            group.create_task(NodeLease(self.context).run())
+            group.create_task(NodeLease(self.context, self.node.registered).run())
             group.create_task(self._services.run())
             group.create_task(self._pods.run())
             group.create_task(KubeletServer(self).run())

@@ -5,6 +5,7 @@ Source: kubernetes v1.34 pkg/kubelet/kubelet_node_status.go; component-helpers/a
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from muntin.kit.clock import rfc3339
@@ -36,6 +37,7 @@ class NodeAgent:
         self._sent: Object = {}
         self.node: Object = new_node(context.config, {"allocatable": dict(context.allocatable)})
         self.ready = False
+        self.registered = asyncio.Event()
 
     async def run(self) -> None:
         """Register, then report until cancelled."""
@@ -61,6 +63,7 @@ class NodeAgent:
         except NotFound:
             status = self._status(problems, runtime_version, [], {})
             await self._register(status)
+        self.registered.set()
         await self._hand_over_pod_cidr()
         images = await self._images() if not problems else []
         status = self._status(problems, runtime_version, images, self.node.get("status") or {})
@@ -168,13 +171,15 @@ def _without_heartbeat(status: Object) -> Object:
 class NodeLease:
     """The lease by which the control plane knows that this node lives."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, registered: asyncio.Event) -> None:
         self._context = context
+        self._registered = registered
         self._exists = False
 
     async def run(self) -> None:
         """Renew until cancelled."""
         context = self._context
+        await self._registered.wait()
         while True:
             delay_s = context.config.lease_interval_s
             try:

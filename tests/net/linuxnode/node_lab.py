@@ -25,7 +25,7 @@ from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.facts import linux_facts
 from muntin.kubelet.loop import Kubelet
 from muntin.kubelet.platform import linux
-from muntin.model.resources import CONFIG_MAPS, EVENTS, NODES, PODS
+from muntin.model.resources import CONFIG_MAPS, EVENTS, NODES, PODS, SERVICE_ACCOUNTS
 from muntin.model.windows_releases import DEFAULT_KUBERNETES, git_version
 from muntin.seams.cri.client import CriClient
 from muntin.seams.kube.client import Client
@@ -117,7 +117,7 @@ class Lab:
         return "\n".join([*(f"{p['metadata']['name']} {p.get('status')}" for p in pods), *rows])
 
     async def create_pod(self, name: str, spec: Object, **meta: Any) -> Object:
-        full = {"nodeName": NODE, "automountServiceAccountToken": False, **spec}
+        full = {"nodeName": NODE, **spec}
         pod = {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -188,6 +188,9 @@ async def lab(linux_node: Any) -> AsyncIterator[Lab]:
     )
     async with ApiServer(config, MemoryStore()) as server:
         one = Lab(linux_node, server)
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+        await one.client.create(SERVICE_ACCOUNTS, account, "default")
+        await one.create_config_map("kube-root-ca.crt", {"ca.crt": "the CA"})
         await one.start_kubelet()
         try:
             yield one

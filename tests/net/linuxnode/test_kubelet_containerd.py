@@ -11,6 +11,11 @@ from node_lab import BUSYBOX, NODE, Lab, in_lab, phase, ready
 from muntin.model.resources import CONFIG_MAPS, LEASES, NODES, PODS
 
 
+async def held_leases(lab: Lab) -> list[str]:
+    found = (await lab.client.list(LEASES, "kube-node-lease")).items
+    return [lease["spec"]["holderIdentity"] for lease in found]
+
+
 def test_node_is_registered_with_its_facts(linux_node: Any) -> None:
     async def test(lab: Lab) -> None:
         node = await lab.client.get(NODES, NODE)
@@ -19,8 +24,8 @@ def test_node_is_registered_with_its_facts(linux_node: Any) -> None:
         assert node["metadata"]["annotations"]["example.com/test"] == "yes"
         assert info["containerRuntimeVersion"].startswith("containerd://")
         assert int(node["status"]["allocatable"]["cpu"]) >= 1
-        lease = await lab.client.get(LEASES, NODE, "kube-node-lease")
-        assert lease["spec"]["holderIdentity"] == NODE
+        leases = await lab.eventually(lambda: held_leases(lab))
+        assert leases == [NODE]
 
     in_lab(linux_node, test)
 
@@ -90,6 +95,11 @@ def test_pod_with_init_container_config_env_and_probe(linux_node: Any) -> None:
             "web", "sh", "-c", "echo $BOTH $POD_IP; cat /shared/* /www/index.html"
         )
         assert values == (f"red-$(COLOR) {status['podIP']}\nmade by init\nred\nhello from a map")
+        account = "/var/run/secrets/kubernetes.io/serviceaccount"
+        token = await lab.exec("web", "cat", f"{account}/token")
+        ca = await lab.exec("web", "cat", f"{account}/ca.crt")
+        assert token.count(".") == 2
+        assert ca == "the CA"
         hosts = await lab.exec("web", "cat", "/etc/hosts")
         assert f"{status['podIP']}\tweb" in hosts
         resolver = await lab.exec("web", "cat", "/etc/resolv.conf")
