@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import orjson
 
@@ -14,6 +13,7 @@ from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
 from muntin.model import discovery
+from muntin.model.resources import Resource
 from muntin.model.schema import Schema
 
 TEXT = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
@@ -105,37 +105,39 @@ async def _root(core: Core, request: ApiRequest) -> Response:
 # -- OpenAPI ----------------------------------------------------------------------------------
 
 
+Rows = tuple[Resource, ...]
+
+
 @lru_cache(maxsize=64)
-def _v3_document(schema: Schema, resources: Any, group_version: str) -> bytes:
+def _v3_document(schema: Schema, rows: Rows, root: str) -> bytes:
     from muntin.model import openapi  # built only for those who ask
 
-    return openapi.v3_document(schema, resources, group_version)
+    return openapi.v3_document(schema, rows, root)
+
+
+@lru_cache(maxsize=2)
+def _v3_index(schema: Schema, rows: Rows) -> bytes:
+    from muntin.model import openapi
+
+    return openapi.v3_index(schema, rows)
 
 
 @lru_cache(maxsize=4)
-def _v2_document(schema: Schema, resources: Any, gnostic: bool) -> bytes:
+def _v2_document(schema: Schema, rows: Rows, protobuf: bool) -> bytes:
     from muntin.model import openapi
 
-    return openapi.v2_gnostic(schema, resources) if gnostic else openapi.v2_json(schema, resources)
+    return openapi.v2_gnostic(schema, rows) if protobuf else openapi.v2_json(schema, rows)
 
 
 async def _openapi_v3_index(core: Core, request: ApiRequest) -> Response:
-    paths = {}
-    for row in core.resources:
-        name = row.root[1:]
-        if name not in paths:
-            # The content follows from the version and the code: their hash does for it.
-            text = f"{core.schema.version}/{name}/{len(core.resources)}"
-            digest = hashlib.sha256(text.encode()).hexdigest()[:32].upper()
-            paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"}
-    return output.json_response({"paths": paths})
+    return Response(200, output.HEADERS, _v3_index(core.schema, core.resources))
 
 
 def _openapi_v3(core: Core, request: ApiRequest, parts: list[str]) -> Response:
-    name = "/".join(parts)
-    if name not in {row.root[1:] for row in core.resources}:
+    root = "/".join(parts)
+    if all(row.root != f"/{root}" for row in core.resources):
         raise status.unknown_path()
-    body = _v3_document(core.schema, core.resources, name)
+    body = _v3_document(core.schema, core.resources, root)
     headers = dict(output.HEADERS)
     if request.param("hash"):
         headers["Cache-Control"] = "public, immutable"
@@ -143,10 +145,9 @@ def _openapi_v3(core: Core, request: ApiRequest, parts: list[str]) -> Response:
 
 
 async def _openapi_v2(core: Core, request: ApiRequest) -> Response:
-    accept = request.http.headers.get("accept", "")
-    gnostic = GNOSTIC in accept
-    body = _v2_document(core.schema, core.resources, gnostic)
-    return Response(200, GNOSTIC_HEADERS if gnostic else output.HEADERS, body)
+    protobuf = GNOSTIC in request.http.headers.get("accept", "")
+    body = _v2_document(core.schema, core.resources, protobuf)
+    return Response(200, GNOSTIC_HEADERS if protobuf else output.HEADERS, body)
 
 
 # -- health, version, metrics -----------------------------------------------------------------

@@ -66,8 +66,27 @@ def prepare_create(resource: Resource, obj: Object, namespace: str, now: float) 
     metadata.pop("generation", None)
     if has_status(resource) or "spec" in obj:
         metadata["generation"] = 1
+    if resource.plural == "jobs":
+        _select_own_pods(obj)
     if has_status(resource) and resource.plural not in _KEEPS_FIRST_STATUS:
         obj["status"] = _FIRST_STATUS.get(resource.plural, _no_status)(obj)
+
+
+def _select_own_pods(job: Object) -> None:
+    """A job selects its pods by its uid. Source: pkg/registry/batch/job/strategy.go."""
+    spec, metadata = job.setdefault("spec", {}), job["metadata"]
+    if spec.get("manualSelector") or "template" not in spec:
+        return
+    uid, prefix = metadata["uid"], "batch.kubernetes.io/"
+    own = {
+        "controller-uid": uid,
+        "job-name": metadata.get("name", ""),
+        f"{prefix}controller-uid": uid,
+        f"{prefix}job-name": metadata.get("name", ""),
+    }
+    template = spec["template"].setdefault("metadata", {})
+    template["labels"] = {**(template.get("labels") or {}), **own}
+    spec["selector"] = {"matchLabels": {f"{prefix}controller-uid": uid}}
 
 
 def _no_status(obj: Object) -> Object:
