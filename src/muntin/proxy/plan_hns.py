@@ -1,0 +1,82 @@
+"""Front ends as HNS load balancers, and backends as HNS endpoints: documents only.
+
+Source: kubernetes v1.34 pkg/proxy/winkernel (proxier.go, hns.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from typing import Any
+
+from muntin.model.windows import Feature, Profile, is_open
+from muntin.proxy.plan import Frontend, FrontendKind
+
+Object = dict[str, Any]
+
+DSR = 1
+REMOTE_ENDPOINT = 1
+LOCAL_ROUTED_VIP, USE_MUX, PRESERVE_DIP, VIP_EXTERNAL_IP = 2, 4, 8, 16
+BY_CLIENT = 2  # the distribution that ClientIP affinity asks for
+_EXTERNAL = (FrontendKind.EXTERNAL_IP, FrontendKind.LOAD_BALANCER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HnsFacts:
+    """What the documents of one node depend on."""
+
+    profile: Profile
+    source_vip: IPv4Address | None = None
+
+    @property
+    def supports_dsr(self) -> bool:
+        return is_open(Feature.DSR, self.profile)
+
+    @property
+    def uses_dsr(self) -> bool:
+        return is_open(Feature.DSR_BY_DEFAULT, self.profile)
+
+
+def load_balancer(frontend: Frontend, endpoint_ids: Sequence[str], facts: HnsFacts) -> Object:
+    """The load balancer of one front end.
+
+    All its backends get the same port. Traffic from outside is only sent to this node's own
+    endpoints without translation (direct server return), so that needs a Local policy.
+    """
+    local = frontend.local_only and facts.supports_dsr
+    preserve = frontend.preserve_destination and facts.supports_dsr
+    is_inner = frontend.kind is FrontendKind.CLUSTER_IP
+    is_balancer = frontend.kind is FrontendKind.LOAD_BALANCER
+    dsr = facts.uses_dsr if is_inner else local or (is_balancer and preserve)
+    port_flags = 0
+    if frontend.kind is FrontendKind.NODE_PORT:
+        port_flags |= LOCAL_ROUTED_VIP
+    if frontend.kind in _EXTERNAL:
+        port_flags |= VIP_EXTERNAL_IP
+    if is_balancer and preserve:
+        port_flags |= USE_MUX | PRESERVE_DIP
+    mapping = {
+        "Protocol": frontend.key.protocol,
+        "InternalPort": frontend.target_port,
+        "ExternalPort": frontend.key.port,
+        "DistributionType": BY_CLIENT if frontend.affinity_s else 0,
+        "Flags": port_flags,
+    }
+    return {
+        "HostComputeEndpoints": list(endpoint_ids),
+        "SourceVIP": str(facts.source_vip) if facts.source_vip else "",
+        "FrontendVIPs": [str(frontend.key.vip)] if frontend.key.vip else [],
+        "PortMappings": [mapping],
+        "Flags": DSR if dsr else 0,
+    }
+
+
+def remote_endpoint(address: IPv4Address, network_id: str) -> Object:
+    """The directory entry of a pod (or host) elsewhere; its MAC is made from its address."""
+    return {
+        "HostComputeNetwork": network_id,
+        "IpConfigurations": [{"IpAddress": str(address)}],
+        "MacAddress": "02-11-" + "-".join(f"{byte:02X}" for byte in address.packed),
+        "Flags": REMOTE_ENDPOINT,
+    }
