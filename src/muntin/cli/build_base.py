@@ -24,7 +24,7 @@ def command() -> None:
     progress = ScreenProgress()
     try:
         with step(progress, "Windows base image"):
-            path = images.prepare_windows(progress)
+            path = images.prepare_windows(progress).path
     finally:
         progress.clear()
     click.echo(path)

@@ -39,4 +39,5 @@ def command(place: str, command: tuple[str, ...], name: str) -> None:
     preflight.check_root()
     config = clusters.require(name)
     known = [*(node.name for node in config.nodes), *PLACES]
-    inside.execute(config, clusters.choose("place", place, known), list(command))
+    words = list(command[1:] if command[:1] == ("--",) else command)
+    inside.execute(config, clusters.choose("place", place, known), words)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from muntin.cluster.config import ClusterConfig, Os
 from muntin.cluster.linux_containerd import IMAGE_CACHE
 from muntin.cluster.preflight import Need, check_packages
 from muntin.cluster.progress import Progress, step
 from muntin.kit.errors import NotFound
+
+if TYPE_CHECKING:
+    from muntin.winruntime.base import Base
 
 COMPILER = Need("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64-win32")
 
@@ -26,19 +31,19 @@ def prepare(config: ClusterConfig, progress: Progress) -> None:
     profiles = [node.profile for node in config.nodes if node.profile is not None]
     if profiles:
         with step(progress, "Windows base image"):
-            prepare_windows(progress)
-            from muntin.winruntime.base import base_path
+            base = prepare_windows(progress)
+            from muntin.winruntime.base.users import USERS
 
-            for profile in profiles:
-                base_path(profile)
+            for build in {profile.build for profile in profiles}:
+                base.hives(build, USERS[0])
 
 
-def prepare_windows(progress: Progress) -> str:
-    """Make the Windows base image if it is not there; the path of its folder."""
+def prepare_windows(progress: Progress) -> Base:
+    """The Windows base image, made if it is not there."""
     from muntin.winruntime.base import build_base, find_base
 
     try:
-        return str(find_base().path)
+        return find_base()
     except NotFound:
         check_packages([COMPILER])
-        return str(build_base(progress=progress.note).path)
+        return build_base(progress=progress.note)

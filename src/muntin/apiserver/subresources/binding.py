@@ -31,7 +31,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     def change(pod: Object, item: Item) -> Object:
         return bound(pod, binding, rfc3339(core.clock.now()), request)
 
-    await writes.update(core, request, change)
+    await writes.bind(core, request, change)
     return output.json_response(status.success(), 201)
 
 
