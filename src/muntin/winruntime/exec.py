@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import signal
-import socket
-import struct
-import termios
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
-from muntin.kit.errors import Internal
 from muntin.seams.cri import Unknown
 from muntin.winruntime.base.users import user_named
 from muntin.winruntime.containers import program_of
@@ -26,56 +21,84 @@ from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord
 from muntin.winruntime.runc import last_line
 
-_TERMINAL_WAIT_S = 10.0
+READ_BYTES = 65536
+LAST_OUTPUT_S = 0.03
+"""All output is in the pipes when the program has ended; this is the time to read it."""
 _FAILED = "failed "
+
+Write = Callable[[bytes], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """The files of one exec, and the words that make runc start it."""
+
+    container_id: str
+    tag: str
+    run_folder: Path
+    pid_file: Path
+    command: Sequence[str]
+
+    def failure(self, errors: bytes) -> Unknown:
+        """What to raise when runc could not start it."""
+        return Unknown(
+            f'failed to exec in container: failed to start exec "{self.tag}": {last_line(errors)}'
+        )
 
 
 @dataclass(slots=True, kw_only=True)
 class Running:
-    """A program that was started in a container."""
+    """A program that was started in a container; ``stdin`` where it was asked for."""
 
+    prepared: Prepared
     process: asyncio.subprocess.Process
-    tag: str
-    run_folder: Path
-    pid_file: Path
-    container_id: str
-    terminal_fd: int = -1
+    stdin: asyncio.StreamWriter | None
+    stdout: asyncio.StreamReader
+    stderr: asyncio.StreamReader
 
-    async def exit_code(self) -> int:
-        """Wait for the end; a signed 32-bit number.
+    async def show(self, stdout: Write, stderr: Write) -> int:
+        """Pass the outputs on until the program has ended; gives its exit code.
+
+        What the program leaves running (Wine's services among it) may keep the pipes open: what
+        comes after the end is not waited for.
 
         Raises:
             Unknown: the program could not be started, in the words of HCS.
         """
-        code = await self.process.wait()
+        copies = [
+            asyncio.ensure_future(_copy(self.stdout, stdout)),
+            asyncio.ensure_future(_copy(self.stderr, stderr)),
+        ]
         try:
-            status = (self.run_folder / f"{self.tag}.status").read_text().strip()
-        except OSError:
-            return code
-        if status.startswith(_FAILED):
-            raise start_error(self.container_id, self.tag, int(status.removeprefix(_FAILED)))
-        return signed(int(status)) if status.isdigit() else code
-
-    def kill(self) -> None:
-        """End the program; ended already is fine."""
-        with suppress(OSError, ValueError):
-            os.kill(int(self.pid_file.read_text()), signal.SIGKILL)
-        with suppress(ProcessLookupError):
-            self.process.kill()
-
-    def resize(self, columns: int, rows: int) -> None:
-        """Tell the program's terminal its size."""
-        if self.terminal_fd >= 0:
-            size = struct.pack("HHHH", rows, columns, 0, 0)
-            fcntl.ioctl(self.terminal_fd, termios.TIOCSWINSZ, size)
+            code = await self.process.wait()
+            await asyncio.wait(copies, timeout=LAST_OUTPUT_S)
+        finally:
+            for copy in copies:
+                copy.cancel()
+            results = await asyncio.gather(*copies, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        return exit_code(self.prepared, code)
 
 
-def start_error(container_id: str, exec_id: str, number: int) -> Unknown:
-    """Why a program could not be started."""
-    return Unknown(
-        f'failed to exec in container: failed to start exec "{exec_id}": '
-        f"hcs::System::CreateProcess {container_id}: {windows_error(number)}: unknown"
-    )
+def exit_code(prepared: Prepared, code: int) -> int:
+    """The program's signed 32-bit exit code, when runc has ended with ``code``.
+
+    Raises:
+        Unknown: the program could not be started, in the words of HCS.
+    """
+    try:
+        status = (prepared.run_folder / f"{prepared.tag}.status").read_text().strip()
+    except OSError:
+        return code
+    if status.startswith(_FAILED):
+        number = int(status.removeprefix(_FAILED))
+        raise Unknown(
+            f'failed to exec in container: failed to start exec "{prepared.tag}": '
+            f"hcs::System::CreateProcess {prepared.container_id}: {windows_error(number)}: unknown"
+        )
+    return signed(int(status)) if status.isdigit() else code
 
 
 def exec_program(
@@ -102,111 +125,91 @@ def exec_program(
 
 
 @asynccontextmanager
-async def running(
-    node: Node,
-    container: ContainerRecord,
-    words: Sequence[str],
-    *,
-    stdin: bool,
-    terminal: bool = False,
-) -> AsyncIterator[Running]:
-    """Start a program; it is killed if it still runs at the end of the block."""
+async def prepared(
+    node: Node, container: ContainerRecord, words: Sequence[str], *, terminal: bool = False
+) -> AsyncIterator[Prepared]:
+    """Write what runc and wcinit read; it goes at the end of the block."""
     tag = f"exec-{os.urandom(6).hex()}"
     folder = node.containers.folder(container.id)
     run_folder = folder / "run"
-    started = launch(exec_program(node, container, words, terminal), tag, is_first=False)
-    files = {
-        run_folder / f"{tag}.start": started.start_file,
-        folder / f"{tag}.json": orjson.dumps(started.process.document()),
-    }
-    for path, content in files.items():
-        path.write_bytes(content)
-    pid_file = folder / f"{tag}.pid"
-    options = ["--process", str(folder / f"{tag}.json"), "--pid-file", str(pid_file)]
-    found: Running | None = None
+    program = exec_program(node, container, words, terminal)
+    if container.inside and not program.is_inside:
+        await node.warm_wine.ensure(container.id, folder, program.user.name, program.user.uid)
+    started = launch(program, tag, is_first=False)
+    process_file, pid_file = folder / f"{tag}.json", folder / f"{tag}.pid"
+    start_file = run_folder / f"{tag}.start"
     try:
-        if terminal:
-            process, fd = await _start_with_terminal(node, container, options, tag)
-        else:
-            process, fd = await _start(node, container, options, stdin), -1
-        found = Running(
-            process=process, tag=tag, run_folder=run_folder, pid_file=pid_file,
-            container_id=container.id, terminal_fd=fd,
-        )  # fmt: skip
-        yield found
+        start_file.write_bytes(started.start_file)
+        process_file.write_bytes(orjson.dumps(started.process.document()))
+        options = ["--process", str(process_file), "--pid-file", str(pid_file)]
+        yield Prepared(
+            container_id=container.id,
+            tag=tag,
+            run_folder=run_folder,
+            pid_file=pid_file,
+            command=node.runc.command("exec", *options),
+        )
     finally:
-        if found and found.process.returncode is None:
-            found.kill()
-            await found.process.wait()
-        if found and found.terminal_fd >= 0:
-            os.close(found.terminal_fd)
-        for path in (*files, pid_file, run_folder / f"{tag}.status"):
+        for path in (start_file, process_file, pid_file, run_folder / f"{tag}.status"):
             path.unlink(missing_ok=True)
 
 
-async def _start(
-    node: Node, container: ContainerRecord, options: list[str], stdin: bool
-) -> asyncio.subprocess.Process:
-    pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(
-        *node.runc.command("exec", *options, container.id),
-        stdin=pipe if stdin else asyncio.subprocess.DEVNULL,
-        stdout=pipe,
-        stderr=pipe,
-    )
+@asynccontextmanager
+async def running(
+    node: Node, container: ContainerRecord, words: Sequence[str], *, stdin: bool
+) -> AsyncIterator[Running]:
+    """Start a program with pipes; it is killed if it still runs at the end of the block."""
+    async with prepared(node, container, words) as ready, AsyncExitStack() as stack:
+        stdout, stdout_end = await _reading_pipe(stack)
+        stderr, stderr_end = await _reading_pipe(stack)
+        writer, stdin_end = await _writing_pipe(stack) if stdin else (None, None)
+        process = await asyncio.create_subprocess_exec(
+            *ready.command,
+            container.id,
+            stdin=asyncio.subprocess.DEVNULL if stdin_end is None else stdin_end,
+            stdout=stdout_end,
+            stderr=stderr_end,
+        )
+        for fd in (stdout_end, stderr_end, stdin_end):
+            if fd is not None:
+                os.close(fd)
+        stack.push_async_callback(end, process, ready)
+        yield Running(prepared=ready, process=process, stdin=writer, stdout=stdout, stderr=stderr)
 
 
-async def _start_with_terminal(
-    node: Node, container: ContainerRecord, options: list[str], tag: str
-) -> tuple[asyncio.subprocess.Process, int]:
-    path = node.shims.socket_path(f"{tag}.tty")
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    listener.listen(1)
-    listener.setblocking(False)
-    process = await asyncio.create_subprocess_exec(
-        *node.runc.command("exec", *options, "--console-socket", str(path), container.id),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(_TERMINAL_WAIT_S):
-            fd = await _receive_terminal(listener, process)
-    except BaseException:
+async def end(process: asyncio.subprocess.Process, ready: Prepared) -> None:
+    """Make sure that a program does not run any more."""
+    if process.returncode is None:
+        with suppress(OSError, ValueError):
+            os.kill(int(ready.pid_file.read_text()), signal.SIGKILL)
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-        raise
-    finally:
-        listener.close()
-        path.unlink(missing_ok=True)
-    attributes = termios.tcgetattr(fd)
-    attributes[1] &= ~termios.ONLCR  # Wine ends lines with CR LF itself
-    termios.tcsetattr(fd, termios.TCSANOW, attributes)
-    return process, fd
 
 
-async def _receive_terminal(listener: socket.socket, process: asyncio.subprocess.Process) -> int:
+async def _reading_pipe(stack: AsyncExitStack) -> tuple[asyncio.StreamReader, int]:
+    """Our end as a reader, and theirs."""
+    ours, theirs = os.pipe()
     loop = asyncio.get_running_loop()
-    accepting = asyncio.ensure_future(loop.sock_accept(listener))
-    ending = asyncio.ensure_future(process.wait())
-    try:
-        await asyncio.wait({accepting, ending}, return_when=asyncio.FIRST_COMPLETED)
-        if not accepting.done():
-            errors = await process.stderr.read() if process.stderr else b""
-            raise Internal(f"runc exec: {last_line(errors)}")
-        peer, _ = accepting.result()
-        with peer:
-            readable = asyncio.Event()
-            loop.add_reader(peer, readable.set)
-            try:
-                await readable.wait()
-            finally:
-                loop.remove_reader(peer)
-            _, fds, _, _ = socket.recv_fds(peer, 4096, 1)
-        return fds[0]
-    finally:
-        for task in (accepting, ending):
-            task.cancel()
-        await asyncio.gather(accepting, ending, return_exceptions=True)
+    reader = asyncio.StreamReader()
+    transport, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours, "rb", 0)
+    )
+    stack.callback(transport.close)
+    return reader, theirs
+
+
+async def _writing_pipe(stack: AsyncExitStack) -> tuple[asyncio.StreamWriter, int]:
+    """Our end as a writer, and theirs."""
+    theirs, ours = os.pipe()
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.streams.FlowControlMixin(), os.fdopen(ours, "wb", 0)
+    )
+    stack.callback(transport.close)
+    return asyncio.StreamWriter(transport, protocol, None, loop), theirs
+
+
+async def _copy(reader: asyncio.StreamReader, write: Write) -> None:
+    while data := await reader.read(READ_BYTES):
+        await write(data)

@@ -27,23 +27,23 @@ class ExecRpcs:
         container = self._running(request)
         timeout_s = request.get("timeout", 0) or None
         words = _words(request)
+        stdout, stderr = _Kept(), _Kept()
         try:
             async with (
                 asyncio.timeout(timeout_s),
                 running(self._node, container, words, stdin=False) as program,
             ):
-                assert program.process.stdout is not None
-                assert program.process.stderr is not None
-                stdout, stderr = await asyncio.gather(
-                    _read(program.process.stdout), _read(program.process.stderr)
-                )
-                code = await program.exit_code()
+                code = await program.show(stdout.write, stderr.write)
         except TimeoutError as err:
             raise TimedOut(
                 f"failed to exec in container: timeout {timeout_s}s exceeded: "
                 "context deadline exceeded"
             ) from err
-        return {"stdout": stdout, "stderr": stderr, "exit_code": code}
+        return {
+            "stdout": bytes(stdout.data),
+            "stderr": bytes(stderr.data),
+            "exit_code": code,
+        }
 
     async def Exec(self, request: Message) -> Message:
         self._running(request)
@@ -81,9 +81,11 @@ def _check_streams(request: Message) -> None:
         raise Invalid("one of stdin, stdout, or stderr must be set")
 
 
-async def _read(reader: asyncio.StreamReader) -> bytes:
-    """Everything, of which the first 16 MiB are kept."""
-    kept = bytearray()
-    while data := await reader.read(65536):
-        kept += data[: MAX_OUTPUT_BYTES - len(kept)]
-    return bytes(kept)
+class _Kept:
+    """Output, of which the first 16 MiB are kept."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    async def write(self, data: bytes) -> None:
+        self.data += data[: MAX_OUTPUT_BYTES - len(self.data)]

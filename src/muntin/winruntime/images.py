@@ -7,13 +7,13 @@ import base64
 import logging
 from typing import Any
 
-from muntin.kit.errors import Invalid, MuntinError
+from muntin.kit.errors import Invalid, MuntinError, TimedOut, Unavailable
 from muntin.kit.http.client import HttpClient
 from muntin.kit.log import fields
 from muntin.seams.cri import Message
 from muntin.seams.oci import reference as references
 from muntin.seams.oci.reference import Reference
-from muntin.seams.oci.registry import Credentials
+from muntin.seams.oci.registry import Credentials, base_url
 from muntin.winruntime.image_load import keep_known, pull
 from muntin.winruntime.image_store import ImageRecord
 from muntin.winruntime.known_images import known_image
@@ -50,9 +50,7 @@ class ImageRpcs:
         try:
             record = await self._pull(reference, _credentials(request.get("auth") or {}))
         except MuntinError as err:
-            text = err.message
-            if text.startswith(f"{reference}"):  # the registry does not have it
-                text = f'failed to resolve reference "{reference}": {text}'
+            text = _pull_error(reference, err)
             raise type(err)(f'failed to pull and unpack image "{reference}": {text}') from err
         log.info("image pulled", **fields(image=str(reference), id=record.id))
         return {"image_ref": record.id}
@@ -76,6 +74,19 @@ class ImageRpcs:
         images = _filesystem(now, str(node.images.root), size, count)
         containers = _filesystem(now, str(node.config.state_dir / "containers"), 0, 0)
         return {"image_filesystems": [images], "container_filesystems": [containers]}
+
+
+def _pull_error(reference: Reference, err: MuntinError) -> str:
+    """The error as containerd words it."""
+    if err.message.startswith(f"{reference}"):  # the registry does not have it
+        return f'failed to resolve reference "{reference}": {err.message}'
+    if isinstance(err, Unavailable | TimedOut):
+        url = f"{base_url(reference.registry)}/v2/{reference.repository}/manifests/"
+        return (
+            f'failed to resolve reference "{reference}": failed to do request: '
+            f'Head "{url}{reference.wanted}": {err.message}'
+        )
+    return err.message
 
 
 def _filesystem(now: int, mountpoint: str, size: int, count: int) -> dict[str, Any]:

@@ -33,8 +33,9 @@ RUN = "/run/muntin"
 """In the container: files that tell our programs what to do, and what they report."""
 _TINI = "/usr/bin/tini"
 _PYTHON = ("/usr/bin/python3", "-ISE", "/muntin/inside/__main__.py")
-_WCINIT = "C:\\" + OWN_FOLDER.removeprefix(f"{DRIVE}/").replace("/", "\\") + r"\wcinit.exe"
-WCCTL = "C:\\" + OWN_FOLDER.removeprefix(f"{DRIVE}/").replace("/", "\\") + r"\wcctl.exe"
+_OWN = "C:\\" + OWN_FOLDER.removeprefix(f"{DRIVE}/").replace("/", "\\")
+_WCINIT = _OWN + r"\wcinit.exe"
+WCCTL = _OWN + r"\wcctl.exe"
 _UNIX_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _ADMINISTRATOR_CAPABILITIES = (
     "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_SETGID", "CAP_SETUID",
@@ -107,6 +108,16 @@ def launch(program: Program, tag: str, *, is_first: bool) -> Launch:
     args = [*parent, WINE, _WCINIT]
     return Launch(
         process=_process(program, args, own), start_file=_start_file(program, tag, is_first)
+    )
+
+
+def linger_process(user: str, uid: int, seconds: int, flag: str) -> Process:
+    """A process that keeps Wine up for some time, and makes the file ``flag`` when it is."""
+    return Process(
+        args=[WINE, _OWN + r"\wclinger.exe", str(seconds), flag],
+        env={**env.WINE, "PATH": _UNIX_PATH, "USER": user},
+        cwd=f"/prefix/{DRIVE}",
+        uid=uid,
     )
 
 

@@ -39,6 +39,7 @@ class Lives:
     def forget(self, container_id: str) -> None:
         """The container is removed."""
         self._ended.pop(container_id, None)
+        self._node.warm_wine.forget(container_id)
 
     async def _watch(self, container: ContainerRecord, following: Following) -> None:
         await following.ended()

@@ -36,6 +36,7 @@ from muntin.winruntime.shims import Shims
 from muntin.winruntime.stats import StatsRpcs
 from muntin.winruntime.status import StatusRpcs
 from muntin.winruntime.streaming import StreamingServer
+from muntin.winruntime.warm_wine import WarmWine
 from muntin.winruntime.windows_paths import HostDrive
 
 log = logging.getLogger(__name__)
@@ -109,6 +110,7 @@ def _node(config: WinRuntimeConfig, network: PodNetwork, clock: Clock) -> Node:
     config.host_drive.mkdir(parents=True, exist_ok=True)
     base = build_base(config.base_cache)
     base.hives(config.profile.build, user_named(DEFAULT_USER))
+    runc = Runc(config.runc, config.run_dir / "runc")
     return Node(
         config=config,
         clock=clock,
@@ -118,7 +120,8 @@ def _node(config: WinRuntimeConfig, network: PodNetwork, clock: Clock) -> Node:
         containers=Store(config.state_dir / "containers", ContainerRecord, "container"),
         network=network,
         shims=Shims(config.run_dir),
-        runc=Runc(config.runc, config.run_dir / "runc"),
+        runc=runc,
+        warm_wine=WarmWine(runc, clock),
         cgroups=CgroupReader(),
         host=HostDrive(config.host_drive),
     )

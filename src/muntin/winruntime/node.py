@@ -13,6 +13,7 @@ from muntin.winruntime.network import PodNetwork
 from muntin.winruntime.records import ContainerRecord, SandboxRecord, Store
 from muntin.winruntime.runc import Runc
 from muntin.winruntime.shims import Shims
+from muntin.winruntime.warm_wine import WarmWine
 from muntin.winruntime.windows_paths import HostDrive
 
 
@@ -31,6 +32,7 @@ class Node:
     runc: Runc
     cgroups: CgroupReader
     host: HostDrive
+    warm_wine: WarmWine
 
     def now_ns(self) -> int:
         """The time as CRI has it."""

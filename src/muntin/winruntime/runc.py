@@ -31,6 +31,22 @@ class Runc:
         """Remove what runc and the kernel keep for a container, running or not; absent is fine."""
         await self._call("delete", "--force", container_id, ignore=True)
 
+    async def exec_detached(self, container_id: str, process_file: Path) -> None:
+        """Start one more process, with no stdio; return when it runs.
+
+        Raises:
+            Internal: there is no such container, or runc refused.
+        """
+        quiet = asyncio.subprocess.DEVNULL  # the new process keeps what runc was given
+        process = await asyncio.create_subprocess_exec(
+            *self.command("exec", "--detach", "--process", str(process_file), container_id),
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+        )
+        if await process.wait():
+            raise Internal(f"runc cannot start a process in container {container_id}")
+
     async def update(self, container_id: str, resources: dict[str, object]) -> None:
         """Change limits of a running container.
 

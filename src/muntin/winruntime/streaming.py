@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -22,9 +21,10 @@ from muntin.kit.http.server import Answer, HttpServer, Request, Response, Upgrad
 from muntin.kit.log import fields
 from muntin.seams.cri import Message, rpc_error_text
 from muntin.seams.streams import portforward, remotecommand
-from muntin.seams.streams.duplex import READ_BYTES, StreamDuplex
+from muntin.seams.streams.duplex import StreamDuplex
 from muntin.seams.streams.remotecommand import Options, Session
 from muntin.winruntime.exec import Running, running
+from muntin.winruntime.exec_terminal import RunningOnTerminal, running_on_terminal
 from muntin.winruntime.node import Node
 from muntin.winruntime.shim.frames import MAX_LINE_BYTES, STDERR, STDIN, FrameReader, frame
 
@@ -110,12 +110,13 @@ class StreamingServer:
 
     async def _exec(self, wanted: Message, session: Session) -> None:
         container = self._node.containers.get(wanted["container_id"])
-        terminal = bool(wanted.get("tty"))
-        async with running(
-            self._node, container, wanted["cmd"], stdin=bool(wanted.get("stdin")), terminal=terminal
-        ) as program:
-            work = _terminal_session if terminal else _pipe_session
-            code = await work(program, session)
+        if wanted.get("tty"):
+            async with running_on_terminal(self._node, container, wanted["cmd"]) as program:
+                code = await _terminal_session(program, session)
+        else:
+            stdin = bool(wanted.get("stdin"))
+            async with running(self._node, container, wanted["cmd"], stdin=stdin) as plain:
+                code = await _pipe_session(plain, session)
         await session.finish(remotecommand.exit_status(code))
 
     async def _attach(self, wanted: Message, session: Session) -> None:
@@ -200,64 +201,26 @@ async def _beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 async def _pipe_session(program: Running, session: Session) -> int:
-    process = program.process
-
     async def type_in() -> None:
-        assert process.stdin is not None
+        assert program.stdin is not None
         with suppress(OSError):
             async for data in session.stdin():
-                process.stdin.write(data)
-                await process.stdin.drain()
-            process.stdin.close()
+                program.stdin.write(data)
+                await program.stdin.drain()
+            program.stdin.close()
 
-    async def show(
-        reader: asyncio.StreamReader | None, write: Callable[[bytes], Awaitable[None]]
-    ) -> None:
-        while reader is not None and (data := await reader.read(READ_BYTES)):
-            await write(data)
-
-    async with _beside(*([type_in()] if process.stdin else [])):
-        async with asyncio.TaskGroup() as group:
-            group.create_task(show(process.stdout, session.stdout))
-            group.create_task(show(process.stderr, session.stderr))
-        return await program.exit_code()
+    async with _beside(*([type_in()] if program.stdin else [])):
+        return await program.show(session.stdout, session.stderr)
 
 
-async def _terminal_session(program: Running, session: Session) -> int:
-    fd = program.terminal_fd
-    loop = asyncio.get_running_loop()
-    os.set_blocking(fd, False)
-    readable = asyncio.Event()
-
+async def _terminal_session(program: RunningOnTerminal, session: Session) -> int:
     async def type_in() -> None:
         async for data in session.stdin():
-            while data:
-                try:
-                    data = data[os.write(fd, data) :]
-                except BlockingIOError:
-                    await asyncio.sleep(0.01)
-                except OSError:
-                    return
+            await program.type(data)
 
     async def resize() -> None:
         async for columns, rows in session.sizes():
             program.resize(columns, rows)
 
-    loop.add_reader(fd, readable.set)
-    try:
-        async with _beside(type_in(), resize()):
-            while True:
-                await readable.wait()
-                readable.clear()
-                try:
-                    data = os.read(fd, READ_BYTES)
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    break  # the last user of the terminal has gone
-                if not data:
-                    break
-                await session.stdout(data)
-            return await program.exit_code()
-    finally:
-        loop.remove_reader(fd)
+    async with _beside(type_in(), resize()):
+        return await program.show(session.stdout)

@@ -90,7 +90,7 @@ def _read(path: Path) -> str:
 def _install_programs(programs: Path, prefix: Path) -> None:
     own = prefix / OWN_FOLDER
     own.mkdir()
-    for name in ("wcinit.exe", "wcctl.exe"):
+    for name in ("wcinit.exe", "wcctl.exe", "wclinger.exe"):
         shutil.copyfile(programs / name, own / name)
     shutil.copyfile(programs / "bcryptprimitives.dll", prefix / SYSTEM32 / "bcryptprimitives.dll")
     launcher = programs / "unixrun.exe"

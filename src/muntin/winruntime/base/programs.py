@@ -30,6 +30,7 @@ class Program:
 PROGRAMS = (
     Program("wcinit.c", "wcinit.exe"),
     Program("wcctl.c", "wcctl.exe"),
+    Program("wclinger.c", "wclinger.exe"),
     Program("unixrun.c", "unixrun.exe", ("-lshell32",)),
     Program("pause.c", "pause.exe"),
     Program("bcryptprimitives.c", "bcryptprimitives.dll", ("-ladvapi32",)),

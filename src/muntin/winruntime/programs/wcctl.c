@@ -10,7 +10,8 @@
 
 static const char *const not_programs[] = {
     "services.exe", "winedevice.exe", "plugplay.exe", "explorer.exe", "svchost.exe", "rpcss.exe",
-    "conhost.exe",  "wineboot.exe",   "wcinit.exe",   "wcctl.exe",    "start.exe",
+    "conhost.exe",  "wineboot.exe",   "wcinit.exe",   "wcctl.exe",    "wclinger.exe",
+    "start.exe",
 };
 
 static BOOL is_program(const char *name) {

@@ -1,8 +1,9 @@
 /* wcinit.exe: starts a container's Windows program, carries its stdio, reports its exit code.
  *
  * Linux pipes are not Windows pipes (libuv programs refuse them), so standard handles that are
- * pipes are replaced by real named pipes and pumped. What to start comes from the file named by
- * the environment variable WCINIT_START, as UTF-8 records that each end in a NUL:
+ * pipes are replaced by real named pipes and pumped. What to start is the rest of the command
+ * line, and the status file is named by the environment variable WCINIT_STATUS; or both come from
+ * the file named by WCINIT_START, as UTF-8 records that each end in a NUL:
  *
  *   command line, current directory, path of the "started" pipe, path of the status file,
  *   then NAME=VALUE for each environment variable
@@ -86,9 +87,30 @@ static void hide_wine(void) {
     FreeEnvironmentStringsW(block);
 }
 
+/* The command line after our own name. */
+static WCHAR *rest_of_command_line(void) {
+    WCHAR *at = GetCommandLineW();
+    BOOL quoted = FALSE;
+    for (; *at && (quoted || *at != L' '); at++)
+        if (*at == L'"') quoted = !quoted;
+    while (*at == L' ') at++;
+    return at;
+}
+
+static BOOL read_arguments(void) {
+    static char status_path[512];
+    start.command_line = rest_of_command_line();
+    start.directory = wide("");
+    start.started_path = "";
+    start.status_path = status_path;
+    GetEnvironmentVariableA("WCINIT_STATUS", status_path, sizeof status_path);
+    SetEnvironmentVariableA("WCINIT_STATUS", NULL);
+    return *start.command_line != 0;
+}
+
 static BOOL read_start(void) {
     char path[512];
-    if (!GetEnvironmentVariableA("WCINIT_START", path, sizeof path)) return FALSE;
+    if (!GetEnvironmentVariableA("WCINIT_START", path, sizeof path)) return read_arguments();
     if (!(start.data = read_file(path))) return FALSE;
     const char *record = start.data;
     start.command_line = wide(record);
@@ -172,7 +194,7 @@ int main(void) {
     DWORD code = EXIT_NOT_STARTED;
 
     if (!read_start()) {
-        fputs("wcinit: WCINIT_START names no file that can be read\n", stderr);
+        fputs("wcinit: nothing to start\n", stderr);
         return EXIT_NOT_STARTED;
     }
     for (int i = 0; i < 3; i++) {

@@ -1,0 +1,63 @@
+"""Keeps Wine up for a while in containers whose own program does not need it.
+
+Without it, each ``exec`` of a Windows program there would start Wine (0.3 s) and then wait for
+Wine's services to end, which hold the program's output open (0.5 s).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from pathlib import Path
+
+import orjson
+
+from muntin.kit.clock import Clock
+from muntin.kit.errors import Unavailable
+from muntin.winruntime.launch import RUN, linger_process
+from muntin.winruntime.runc import Runc
+
+LINGER_S = 60
+_RENEW_S = 30
+_START_LIMIT_S = 20.0
+_LOOK_S = 0.004
+_FLAG = "wine-up"
+
+
+class WarmWine:
+    """Remembers until when Wine stays up in each container."""
+
+    def __init__(self, runc: Runc, clock: Clock) -> None:
+        self._runc = runc
+        self._clock = clock
+        self._until: dict[str, float] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def ensure(self, container_id: str, folder: Path, user: str, uid: int) -> None:
+        """Return once Wine is up in the container, and will be for the next half minute.
+
+        Raises:
+            Unavailable: it did not come up.
+        """
+        async with self._locks[container_id]:
+            if self._until.get(container_id, 0.0) - self._clock.monotonic() > _RENEW_S:
+                return
+            await self._start(container_id, folder, user, uid)
+            self._until[container_id] = self._clock.monotonic() + LINGER_S
+
+    def forget(self, container_id: str) -> None:
+        """The container is removed."""
+        self._until.pop(container_id, None)
+        self._locks.pop(container_id, None)
+
+    async def _start(self, container_id: str, folder: Path, user: str, uid: int) -> None:
+        flag, process_file = folder / "run" / _FLAG, folder / "linger.json"
+        flag.unlink(missing_ok=True)
+        process = linger_process(user, uid, LINGER_S, f"{RUN}/{_FLAG}")
+        process_file.write_bytes(orjson.dumps(process.document()))
+        await self._runc.exec_detached(container_id, process_file)
+        end = self._clock.monotonic() + _START_LIMIT_S
+        while not flag.exists():
+            if self._clock.monotonic() > end:
+                raise Unavailable(f"Wine did not start in container {container_id}")
+            await asyncio.sleep(_LOOK_S)
