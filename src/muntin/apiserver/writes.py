@@ -63,25 +63,14 @@ async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
 
 
 async def update(
-    core: Core,
-    request: ApiRequest,
-    change: Change,
-    *,
-    status_only: bool = False,
-    is_ours: bool = False,
+    core: Core, request: ApiRequest, change: Change, *, status_only: bool = False
 ) -> Written:
-    """Change the request's object by ``change(old, item)``, which gives the new object.
-
-    ``is_ours``: the change is the server's own (a binding), so the rules on what a client may
-    change do not apply.
-    """
+    """Change the request's object by ``change(old, item)``, which gives the new object."""
     resource = core.cache.storage_row(request.target)
     item = find(core, request)
     for _ in range(RETRIES):
         try:
-            return await _update_once(
-                core, request, resource, item, change, only=status_only, is_ours=is_ours
-            )
+            return await _update_once(core, request, resource, item, change, status_only)
         except RevisionConflict:
             item = await reread(core, resource, item)
         except errors.NotFound as err:
@@ -108,14 +97,7 @@ async def bind(core: Core, request: ApiRequest, change: Change) -> Written:
 
 
 async def _update_once(
-    core: Core,
-    request: ApiRequest,
-    resource: Resource,
-    item: Item,
-    change: Change,
-    *,
-    only: bool,
-    is_ours: bool,
+    core: Core, request: ApiRequest, resource: Resource, item: Item, change: Change, only: bool
 ) -> Written:
     old = item.object()
     new = change(item.object(), item)
@@ -129,9 +111,8 @@ async def _update_once(
         core.allocator.carry_over(resource, new, old)
         defaults.apply(resource, new)
     core.admission.validate(attributes)
-    if not is_ours:
-        check = validation.validate_status_update if only else validation.validate_update
-        _refuse(resource, item.name, check(resource, new, old))
+    check = validation.validate_status_update if only else validation.validate_update
+    _refuse(resource, item.name, check(resource, new, old))
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
