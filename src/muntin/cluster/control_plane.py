@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer, Listener, server_context
-from muntin.cluster import certificate_names, cluster_dns, event_loop
+from muntin.cluster import certificate_names, cluster_dns, event_loop, proxies
 from muntin.cluster.config import API_PORT, POD_PREFIX_LENGTH, ClusterConfig
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.publish import Publisher
@@ -49,6 +49,8 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
         group.create_task(controllers.run(_controllers_config(config, paths), client_for))
         group.create_task(scheduler.run(SchedulerConfig(), client_for("system:kube-scheduler")))
         admin = Client(server.user(*ADMIN))
+        proxy_client = client_for("system:kube-proxy")
+        group.create_task(proxies.run_on_linux(config, "master", proxy_client))
         group.create_task(PodRoutes(config, admin).run())
         group.create_task(Publisher(config, admin, f"/proc/{os.getppid()}/ns/net").run())
         await cluster_dns.ensure_service(config, admin)

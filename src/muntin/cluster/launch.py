@@ -55,7 +55,7 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
     with step("nodes"):
         from muntin.cluster import node
 
-        node.preload({row.os for row in config.nodes})
+        node.preload(config)
         gc.collect()
         gc.freeze()
         for row in config.nodes:

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from muntin.cluster import certificate_names, linux_containerd, node_agent
+from muntin.cluster import certificate_names, linux_containerd, node_agent, proxies
 from muntin.cluster.config import ClusterConfig, NodeConfig
 from muntin.cluster.fabric_plan import RELAY_DNS
 from muntin.cluster.node_files import LinuxNodeFiles
@@ -37,6 +37,7 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(linux_containerd.import_images(socket))
         group.create_task(kubelet.run(settings, client, CriClient(str(socket))))
+        group.create_task(proxies.run_on_linux(config, row.name, proxies.client_of(config)))
 
 
 def _write_resolver(config: ClusterConfig, root: Path) -> str:

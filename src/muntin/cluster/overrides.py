@@ -12,6 +12,7 @@ from muntin.cluster.settings import (
     check_label,
     default_nodes,
     parse_taint,
+    with_names,
 )
 from muntin.kit.errors import Invalid
 
@@ -72,6 +73,8 @@ def apply(draft: Draft, overrides: Overrides) -> Draft:
             setattr(draft, target, value)
             draft.origins[path] = flag
     _nodes(draft, overrides)
+    if draft.nodes is not None:
+        with_names(draft.nodes)
     for text in overrides.labels:
         _label(draft, text)
     for text in overrides.taints:
@@ -96,7 +99,8 @@ def _nodes(draft: Draft, overrides: Overrides) -> None:
         Os.LINUX: ("--linux-nodes", overrides.linux_nodes),
         Os.WINDOWS: ("--windows-nodes", overrides.windows_nodes),
     }
-    if all(text is None for _, text in wanted.values()) and draft.nodes is not None:
+    named = overrides.labels or overrides.taints
+    if all(text is None for _, text in wanted.values()) and (draft.nodes or not named):
         return
     rows = list[NodeDraft]()
     for os, (flag, text) in wanted.items():

@@ -76,19 +76,17 @@ class ProcessTable:
         state.pid = self._fork(component)
         log.info("started", **fields(component=component.name, pid=state.pid))
 
-    def reap(self) -> bool:
-        """Collect ended children; True when one of the components was among them."""
-        changed = False
+    def reap(self) -> None:
+        """Collect ended children."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return changed
+                return
             if pid == 0:
-                return changed
+                return
             for state in self.states.values():
                 if state.pid == pid:
-                    changed = True
                     self._ended(state, os.waitstatus_to_exitcode(status))
 
     def restart_due(self) -> float | None:
@@ -138,9 +136,8 @@ class ProcessTable:
             try:
                 self._become(component)
             except BaseException:
-                traceback.print_exc()
+                os.write(2, traceback.format_exc().encode())
             finally:
-                sys.stderr.flush()
                 os._exit(1)
         return pid
 

@@ -225,7 +225,7 @@ def _nodes(
             f"{networking.pod_subnet} has room for {room} nodes (a /{POD_PREFIX_LENGTH} each), "
             f"not {len(rows)}",
         )
-    named = _with_names(rows)
+    named = with_names(rows)
     nodes = list[NodeConfig]()
     for index, row in enumerate(named):
         path = f"nodes[{index}]"
@@ -238,7 +238,8 @@ def _nodes(
     return tuple(nodes)
 
 
-def _with_names(rows: list[NodeDraft]) -> list[NodeDraft]:
+def with_names(rows: list[NodeDraft]) -> list[NodeDraft]:
+    """``rows``, those without a name given the next free one (lin01, win01, ...)."""
     taken = [row.name for row in rows if row.name]
     spare = {os: iter(default_nodes(os, len(rows), taken)) for os in Os}
     for row in rows:

@@ -129,12 +129,11 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
 
 def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals) -> None:
     """Until told to stop: restart what ends, write down what runs, keep logs short."""
-    _record(paths, table)
     while not signals.stopping:
         due = table.restart_due()
+        _record(paths, table)
         signals.wait(_HOUSEKEEPING_S if due is None else min(due, _HOUSEKEEPING_S))
-        if table.reap() or due is not None:
-            _record(paths, table)
+        table.reap()
         _shorten_logs(paths)
 
 

@@ -11,7 +11,7 @@ import os
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from muntin.cluster import certificate_names, node_agent, pod_network
+from muntin.cluster import certificate_names, node_agent, pod_network, proxies
 from muntin.cluster.config import ClusterConfig, NodeConfig
 from muntin.cluster.node_files import WindowsNodeFiles
 from muntin.cluster.paths import CACHE_ROOT, ClusterPaths
@@ -65,6 +65,7 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
         await hns_ready.wait()
         group.create_task(winruntime.run(runtime, hns=hns_client, on_ready=runtime_ready.set))
         group.create_task(pod_network.follow(client, row.name, configure))
+        group.create_task(proxies.run_on_windows(config, row, hns_client))
         await runtime_ready.wait()
         cri = CriClient(str(runtime.cri_socket))
         group.create_task(kubelet.run(settings, client, cri))

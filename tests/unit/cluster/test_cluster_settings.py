@@ -1,0 +1,214 @@
+"""The Cluster file and the flags: what they give, and where their errors point."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network
+
+import pytest
+
+from muntin.cluster.config import Os, Taint
+from muntin.cluster.overrides import Overrides, apply
+from muntin.cluster.settings import Draft, resolve
+from muntin.cluster.settings_file import decode
+from muntin.kit.errors import Invalid
+
+HEAD = "apiVersion: muntin.dev/v1alpha1\nkind: Cluster\n"
+
+
+def from_text(text, **flags):
+    return resolve(apply(decode(HEAD + text, "c.yaml"), Overrides(**flags)))
+
+
+def from_flags(**flags):
+    return resolve(apply(Draft(), Overrides(**flags)))
+
+
+def test_defaults():
+    config = from_flags()
+    assert [(node.name, node.os, str(node.address)) for node in config.nodes] == [
+        ("lin01", Os.LINUX, "172.31.0.11"),
+        ("win01", Os.WINDOWS, "172.31.0.12"),
+        ("win02", Os.WINDOWS, "172.31.0.13"),
+    ]
+    assert (config.name, config.context, config.kubernetes) == ("muntin", "muntin-muntin", (1, 34))
+    assert config.nodes[1].profile is not None
+    assert config.nodes[1].profile.build == 17763
+    assert config.nodes[0].profile is None
+    net = config.networking
+    assert (net.pod_subnet, net.service_subnet) == (
+        IPv4Network("10.244.0.0/16"),
+        IPv4Network("10.96.0.0/12"),
+    )
+    assert net.dns_service_ip == IPv4Address("10.96.0.10")
+    assert config.host_url == "https://127.0.0.1:6443"
+    assert net.egress
+
+
+def test_a_whole_file():
+    config = from_text(
+        """
+name: mixed
+kubernetesVersion: 1.30
+windows: 2022
+networking: {podSubnet: 10.1.0.0/16, apiServerPort: 7443, egress: false, dnsDomain: k8s.test}
+nodes:
+- os: windows
+  name: web
+  windows: "2019"
+  labels: {tier: front, example.com/x: "1"}
+  taints: [{key: os, value: windows, effect: NoSchedule}]
+- os: linux
+- os: windows
+  version: 1.29
+"""
+    )
+    web, linux, second = config.nodes
+    assert (web.name, linux.name, second.name) == ("web", "lin01", "win01")
+    assert web.labels == {"tier": "front", "example.com/x": "1"}
+    assert web.taints == (Taint(key="os", value="windows", effect="NoSchedule"),)
+    assert web.profile is not None
+    assert second.profile is not None
+    assert (web.profile.build, second.profile.build) == (17763, 20348)
+    assert (config.kubernetes, second.kubernetes) == ((1, 30), (1, 29))
+    assert config.networking.api_server_port == 7443
+    assert not config.networking.egress
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "nodes:\n- os: beos\n",
+            "c.yaml:4:7: nodes[0].os: 'beos' is unknown; use linux or windows",
+        ),
+        ("nodez: []\n", "c.yaml:3:1: nodez: unknown field; did you mean nodes?"),
+        ("name: a\nname: b\n", "c.yaml:4:1: name: appears twice; keep one of them"),
+        ("name: Upper\n", "c.yaml:3:7: name: 'Upper' must be at most 32 lower-case letters"),
+        (
+            "networking: 7\n",
+            "c.yaml:3:13: networking: must be a mapping of keys to values, not `7`",
+        ),
+        (
+            "networking:\n  apiServerPort: many\n",
+            "c.yaml:4:18: networking.apiServerPort: must be a whole number, not `many`",
+        ),
+        (
+            "networking:\n  apiServerPort: 70000\n",
+            "c.yaml:4:18: networking.apiServerPort: 70000 must be 1 to 65535",
+        ),
+        (
+            "networking: {podSubnet: 10.96.0.0/16}\n",
+            "networking.serviceSubnet: 10.96.0.0/12 overlaps networking.podSubnet 10.96.0.0/16",
+        ),
+        (
+            "networking:\n  podSubnet: 10.244.0.1/16\n",
+            "c.yaml:4:14: networking.podSubnet: '10.244.0.1/16' is not an IPv4 subnet; "
+            "did you mean 10.244.0.0/16?",
+        ),
+        ("networking: {egress: 1}\n", "networking.egress: must be true or false, not `1`"),
+        ("nodes:\n- os: linux\n  windows: 2019\n", "c.yaml:5:12: nodes[0].windows: is for Windows"),
+        (
+            "nodes:\n- os: windows\n  windows: 95\n",
+            "c.yaml:5:12: nodes[0].windows: unknown Windows",
+        ),
+        ("nodes:\n- name: x\n", "c.yaml:4:3: nodes[0]: os is missing; add `os: windows`"),
+        (
+            "nodes:\n- os: linux\n  name: tor\n",
+            "c.yaml:5:9: nodes[0].name: tor is a place of its own",
+        ),
+        (
+            "nodes:\n- {os: linux, name: a}\n- {os: linux, name: a}\n",
+            "c.yaml:5:21: nodes[1].name: a is taken by another node",
+        ),
+        (
+            "nodes:\n- os: linux\n  taints: [{key: a, effect: Never}]\n",
+            "nodes[0].taints[0].effect: 'Never' is unknown; use one of NoSchedule",
+        ),
+        (
+            "nodes:\n- os: linux\n  labels: {'-x': 1}\n",
+            "nodes[0].labels.-x: label key '-x' must be like",
+        ),
+        ("nodes:\n- os: linux\n  version: 1.35\n", "1.35 is newer than the API server's 1.34"),
+        ("kubernetesVersion: 1.19\n", "kubernetesVersion: 1.19 is not served; use one of 1.20"),
+        (
+            "networking: {nodeSubnet: 172.31.0.0/28}\nnodes: [" + "{os: linux}," * 5 + "]\n",
+            "networking.nodeSubnet: 172.31.0.0/28 has room for 4 nodes, not 5",
+        ),
+        (
+            "networking: {podSubnet: 10.244.0.0/23}\n",
+            "networking.podSubnet: 10.244.0.0/23 has room for 2 nodes (a /24 each), not 3",
+        ),
+        ("a: [\n", "not YAML"),
+    ],
+)
+def test_errors_name_file_line_and_field(text, message):
+    with pytest.raises(Invalid) as caught:
+        from_text(text)
+    assert message in caught.value.message
+    assert caught.value.message.startswith(("c.yaml:", "networking."))
+    assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind: Cluster\n", "c.yaml:1:1: apiVersion is missing; add `apiVersion: muntin.dev"),
+        ("apiVersion: v1\nkind: Cluster\n", "c.yaml:1:13: apiVersion: 'v1' is not supported"),
+        ("[]\n", "c.yaml:1:1: must be a mapping"),
+        ("", "c.yaml:1:1: must hold one YAML document, it holds 0"),
+        (HEAD + "---\n" + HEAD, "it holds 2"),
+    ],
+)
+def test_the_head_of_the_file_is_checked(text, message):
+    with pytest.raises(Invalid) as caught:
+        decode(text, "c.yaml")
+    assert message in caught.value.message
+
+
+def test_flags_win_over_the_file():
+    config = from_text(
+        "name: a\nnodes:\n- {os: linux, name: x, labels: {k: v}}\n- {os: windows}\n",
+        name="b",
+        linux_nodes="2",
+        labels=("win01:tier=front",),
+        taints=("x:os=linux:NoExecute",),
+        pod_subnet="10.0.0.0/16",
+    )
+    assert config.name == "b"
+    assert [node.name for node in config.nodes] == ["x", "lin01", "win01"]
+    assert config.nodes[0].labels == {"k": "v"}
+    assert config.nodes[0].taints == (Taint(key="os", value="linux", effect="NoExecute"),)
+    assert config.nodes[2].labels == {"tier": "front"}
+    assert str(config.networking.pod_subnet) == "10.0.0.0/16"
+
+
+def test_nodes_by_name_and_by_number():
+    config = from_flags(linux_nodes="0", windows_nodes="web01,web02")
+    assert [node.name for node in config.nodes] == ["web01", "web02"]
+
+
+def test_a_profile_sets_versions_and_runtime():
+    config = from_flags(profile="v1.20", windows_nodes="1")
+    profile = config.nodes[-1].profile
+    assert profile is not None
+    assert (config.kubernetes, profile.kubernetes, profile.runtime) == ((1, 20), (1, 20), "docker")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"service_subnet": "10.244.1.0/24"}, "--service-subnet: 10.244.1.0/24 overlaps"),
+        ({"windows": "95"}, "--windows: unknown Windows version '95'"),
+        ({"labels": ("nope:a=b",)}, "--label nope:a=b: no node is called 'nope'; there are lin01"),
+        ({"labels": ("lin01",)}, "--label lin01: must be NODE:KEY=VALUE"),
+        ({"taints": ("lin01:a=b",)}, "--taint lin01:a=b: taint 'a=b' must be KEY=VALUE:EFFECT"),
+        ({"profile": "v9"}, "--profile: 'v9' is unknown"),
+        ({"name": "../etc"}, "--name: '../etc' must be at most 32"),
+        ({"linux_nodes": "A"}, "--linux-nodes: 'A' must be"),
+        ({"runtime": "rkt"}, "--runtime: 'rkt' is unknown; use one of containerd, docker"),
+    ],
+)
+def test_errors_name_the_flag(flags, message):
+    with pytest.raises(Invalid) as caught:
+        from_flags(**flags)
+    assert message in caught.value.message

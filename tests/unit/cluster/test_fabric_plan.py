@@ -1,0 +1,98 @@
+"""The fabric as values, and the routes that follow the nodes."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network
+
+from muntin.cluster import fabric_plan, publish, routes
+from muntin.cluster.settings import Draft, resolve
+
+
+def plan():
+    return fabric_plan.plan(resolve(Draft(name="x")))
+
+
+def test_places_and_addresses():
+    fabric = plan()
+    assert fabric.places == ("switch", "tor", "outside", "master", "lin01", "win01", "win02")
+    assert {wire.near.place: str(wire.near.address) for wire in fabric.wires[:-1]} == {
+        "tor": "172.31.0.1/24",
+        "master": "172.31.0.10/24",
+        "lin01": "172.31.0.11/24",
+        "win01": "172.31.0.12/24",
+        "win02": "172.31.0.13/24",
+    }
+    last = fabric.wires[-1]
+    assert (str(last.near.address), str(last.far.address)) == ("192.0.2.1/24", "192.0.2.10/24")
+
+
+def test_ports_fit_the_kernel_and_macs_are_unique():
+    fabric = plan()
+    links = [(end.place, end.link) for wire in fabric.wires for end in (wire.near, wire.far)]
+    assert len(set(links)) == len(links)
+    assert all(len(link) < 16 for _, link in links)
+    macs = [end.mac for wire in fabric.wires for end in (wire.near, wire.far) if end.mac]
+    assert len(set(macs)) == len(macs)
+    windows = next(wire.near for wire in fabric.wires if wire.near.place == "win01")
+    assert windows.mac == "00:15:5d:1f:00:0c"
+
+
+def test_everybody_goes_out_through_the_router():
+    fabric = plan()
+    defaults = {
+        route.place: str(route.gateway)
+        for route in fabric.routes
+        if route.destination == fabric_plan.ANYWHERE
+    }
+    nodes = dict.fromkeys(("master", "lin01", "win01", "win02"), "172.31.0.1")
+    assert defaults == {**nodes, "tor": "192.0.2.10"}
+
+
+def node(name, cidr, address="172.31.0.11", ready="True", os="linux"):
+    return {
+        "metadata": {"name": name, "labels": {"kubernetes.io/os": os}},
+        "spec": {"podCIDR": cidr} if cidr else {},
+        "status": {
+            "addresses": [
+                {"type": "Hostname", "address": name},
+                {"type": "InternalIP", "address": address},
+            ],
+            "conditions": [{"type": "Ready", "status": ready}],
+        },
+    }
+
+
+def test_routes_lead_to_other_nodes_only():
+    nodes = [node("a", "10.244.0.0/24"), node("b", "10.244.1.0/24", "172.31.0.12"), node("c", "")]
+    tables = routes.desired(nodes, ["tor", "a", "c"])
+    a = {IPv4Network("10.244.0.0/24"): IPv4Address("172.31.0.11")}
+    b = {IPv4Network("10.244.1.0/24"): IPv4Address("172.31.0.12")}
+    assert tables == {"tor": {**a, **b}, "a": b, "c": {**a, **b}}
+
+
+def test_a_node_without_address_has_no_route():
+    bare = {"metadata": {"name": "a"}, "spec": {"podCIDR": "10.244.0.0/24"}}
+    assert routes.desired([bare], ["tor"]) == {"tor": {}}
+
+
+def test_tcp_node_ports_are_published():
+    service = {
+        "metadata": {"name": "s"},
+        "spec": {
+            "ports": [
+                {"port": 80, "nodePort": 30080, "protocol": "TCP"},
+                {"port": 53, "nodePort": 30053, "protocol": "UDP"},
+                {"port": 81},
+            ]
+        },
+    }
+    assert list(publish.node_ports([service, {"metadata": {}, "spec": {}}])) == [30080]
+
+
+def test_ready_nodes_are_asked_linux_first():
+    nodes = [
+        node("w", "", "172.31.0.12", os="windows"),
+        node("l", "", "172.31.0.11"),
+        node("down", "", "172.31.0.13", ready="False"),
+    ]
+    assert publish.ready_addresses(nodes) == ["172.31.0.11", "172.31.0.12"]
