@@ -35,7 +35,7 @@ def launcher(module: str, arguments: str, *, python: Path, source: Path) -> str:
 def launchers(hns_socket: Path, *, python: Path, source: Path) -> dict[str, str]:
     """The text of every plugin by its file name."""
     where = {"python": python, "source": source}
-    bridge = f"{str(hns_socket)!r}, {_dsr_ranges()!r}"
+    bridge = f"{str(hns_socket)!r}, {dsr_ranges()!r}"
     return {
         "win-bridge": launcher("win_bridge", bridge, **where),
         "host-local": launcher("host_local", "", **where),
@@ -53,7 +53,8 @@ def install(directory: Path, hns_socket: Path) -> None:
         path.chmod(0o755)
 
 
-def _dsr_ranges() -> tuple[tuple[tuple[int, ...] | None, tuple[int, ...] | None], ...]:
+def dsr_ranges() -> tuple[tuple[tuple[int, ...] | None, tuple[int, ...] | None], ...]:
+    """The HNS versions with direct server return, from the gates table, for ``win_bridge``."""
     holds = GATES[Feature.DSR].holds
     if holds is Never.NEVER:
         return ()

@@ -14,7 +14,8 @@ HEALTHZ_PORT = 10256
 class ProxyConfig:
     """``node_name`` must be the Node's: it tells local endpoints from remote ones.
 
-    ``healthz_address`` None serves no healthz. ``min_sync_s`` is how long changes are gathered.
+    ``healthz_address`` None serves no healthz. ``min_sync_s`` is how long changes are gathered;
+    every ``sync_period_s`` the data plane is asked whether it still stands.
     ``endpoint_slices_version`` is ``v1beta1`` for an API of 1.20.
     """
 
@@ -23,6 +24,7 @@ class ProxyConfig:
     healthz_port: int = HEALTHZ_PORT
     min_sync_s: float = 0.02
     retry_s: float = 1.0
+    sync_period_s: float = 30.0
     emits_events: bool = True
     endpoint_slices_version: str = "v1"
 

@@ -113,21 +113,23 @@ class Proxy:
         await self._start_dataplane()
         await self._services.synced.wait()
         await self._slices.synced.wait()
-        failed = await self._sync()
+        failed = await self._sync(verify=True)
         while True:
-            await self._wait(self._config.retry_s if failed else None)
-            failed = await self._sync()
+            limit_s = self._config.retry_s if failed else self._config.sync_period_s
+            woken = await self._wait(limit_s)
+            failed = await self._sync(verify=not woken)
 
-    async def _wait(self, limit_s: float | None) -> None:
+    async def _wait(self, limit_s: float) -> bool:
         """Until something changed, and a moment longer so that a burst is one sync."""
         try:
             async with asyncio.timeout(limit_s):
                 await self._wake.wait()
-            await self._clock.sleep(self._config.min_sync_s)
         except TimeoutError:
-            log.debug("trying again what failed")
+            return False
+        await self._clock.sleep(self._config.min_sync_s)
+        return True
 
-    async def _sync(self) -> bool:
+    async def _sync(self, *, verify: bool) -> bool:
         """Tell the data plane what changed; whether something has to be tried again."""
         self._wake.clear()
         dirty, self._dirty = self._dirty, set()
@@ -136,7 +138,7 @@ class Proxy:
         if dirty:
             await self._service_health.sync(self._checks)
         changes = self._table.changes()
-        if not changes:
+        if not changes and not verify:
             self._healthz.mark()
             return False
         try:

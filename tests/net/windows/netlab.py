@@ -274,7 +274,7 @@ async def hns_running(config: HnsConfig) -> AsyncIterator[UnixHnsClient]:
             await task
 
 
-async def make_network(hns: UnixHnsClient, cidr: str) -> dict:
+async def make_network(hns: UnixHnsClient, cidr: str, *, gateway: int = 1) -> dict:
     """The network ``cbr0`` with its host endpoint at .2, as flanneld makes them."""
     prefix = IPv4Network(cidr)
     network = await hns.create(
@@ -287,9 +287,10 @@ async def make_network(hns: UnixHnsClient, cidr: str) -> dict:
                     "Subnets": [
                         {
                             "IpAddressPrefix": cidr,
+                            "Flags": int(gateway == 2),  # do not reserve it
                             "Routes": [
                                 {
-                                    "NextHop": str(prefix.network_address + 1),
+                                    "NextHop": str(prefix.network_address + gateway),
                                     "DestinationPrefix": "0.0.0.0/0",
                                 }
                             ],
