@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Iterable
 
 from muntin.kit.errors import MuntinError, NotFound
@@ -66,7 +67,7 @@ async def stop_container(
         left_s = 0
     try:
         await context.cri.StopContainer(
-            {"container_id": container.id, "timeout": int(left_s)}, timeout_s=left_s + 60
+            {"container_id": container.id, "timeout": math.ceil(left_s)}, timeout_s=left_s + 60
         )
     except NotFound:
         pass

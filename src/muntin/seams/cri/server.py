@@ -11,12 +11,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import weakref
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 from grpclib.const import Cardinality, Handler, Status
 from grpclib.exceptions import GRPCError
+from grpclib.protocol import H2Protocol
 from grpclib.server import Server, Stream
 
 from muntin.kit.errors import MuntinError, Unsupported
@@ -67,6 +69,24 @@ def _handler(rpc: Rpc, method: Callable[..., Any]) -> Handler:
     return Handler(streaming if rpc.streams else unary, cardinality, *types)
 
 
+class _Server(Server):
+    """grpclib's server that also drops its connections at the end, as a process that ends does."""
+
+    def __init__(self, services: list[_Service]) -> None:
+        super().__init__(services, codec=CriCodec())
+        self._protocols: weakref.WeakSet[H2Protocol] = weakref.WeakSet()
+
+    def _protocol_factory(self) -> H2Protocol:
+        protocol = super()._protocol_factory()
+        self._protocols.add(protocol)
+        return protocol
+
+    def drop_connections(self) -> None:
+        """Close what clients have open."""
+        for protocol in list(self._protocols):
+            protocol.connection.close()
+
+
 @contextlib.contextmanager
 def _translated(rpc: Rpc) -> Any:
     try:
@@ -90,7 +110,7 @@ async def serving(
         _Service("RuntimeService", runtime_service),
         _Service("ImageService", image_service),
     ]
-    server = Server(services, codec=CriCodec())
+    server = _Server(services)
     await server.start(path=socket_path)
     try:
         yield
@@ -99,6 +119,7 @@ async def serving(
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2.0):  # calls in flight are cancelled by close()
                 await server.wait_closed()
+        server.drop_connections()
         _remove_stale(socket_path)
 
 

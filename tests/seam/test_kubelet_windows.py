@@ -1,0 +1,353 @@
+"""The kubelet of a Windows node: our API server on one side, the CRI wire on the other.
+
+What a Windows runtime is sent: Windows paths, job values, one DNS suffix, nothing of Linux.
+Rules: Kubernetes documentation "Windows containers in Kubernetes"; K20 pkg/kubelet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.loop import ApiServer
+from muntin.cluster.node_files import WindowsNodeFiles
+from muntin.kit.clock import SystemClock
+from muntin.kit.errors import NotFound
+from muntin.kubelet.config import KubeletConfig
+from muntin.kubelet.facts import windows_facts
+from muntin.kubelet.loop import Kubelet
+from muntin.kubelet.platform import windows
+from muntin.model.resources import CONFIG_MAPS, EVENTS, NODES, PODS, SERVICE_ACCOUNTS, SERVICES
+from muntin.model.windows_releases import (
+    DEFAULT_BUILD,
+    DEFAULT_KUBERNETES,
+    build_named,
+    git_version,
+    profile_of,
+)
+from muntin.seams.cri.client import CriClient
+from muntin.seams.cri.fake import FakeRuntime
+from muntin.seams.cri.server import serving
+from muntin.seams.kube.client import Client
+from muntin.seams.store.memory import MemoryStore
+
+IMAGE = "mcr.microsoft.com/windows/servercore:ltsc2019"
+NODE = "win01"
+
+
+class Bench:
+    def __init__(self, client: Client, fake: FakeRuntime, drive: Path) -> None:
+        self.client, self.fake, self.drive = client, fake, drive
+
+    async def eventually(self, holds: Callable[[], Awaitable[Any]], timeout_s: float = 8.0) -> Any:
+        end = time.monotonic() + timeout_s
+        while not (value := await holds()):
+            if time.monotonic() > end:
+                pods = (await self.client.list(PODS)).items
+                events = (await self.client.list(EVENTS)).items
+                rows = [(one["reason"], one["message"]) for one in events]
+                raise AssertionError([[pod.get("status") for pod in pods], rows])
+            await asyncio.sleep(0.02)
+        return value
+
+    async def create(self, name: str, container: Any, **spec: Any) -> None:
+        full = {"name": "web", "image": IMAGE, **container}
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"nodeName": NODE, "containers": [full], **spec},
+        }
+        await self.client.create(PODS, pod, "default")
+
+    async def until(self, name: str, holds: Callable[[Any], Any]) -> Any:
+        async def look() -> Any:
+            pod = await self.client.get(PODS, name, "default")
+            return pod if holds(pod.get("status") or {}) else None
+
+        return await self.eventually(look)
+
+
+@contextlib.asynccontextmanager
+async def bench(tmp_path: Path, reserved: dict[str, str]) -> AsyncIterator[Bench]:
+    key = ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    version = "{}.{}".format(*DEFAULT_KUBERNETES)
+    config = ApiServerConfig(kubernetes_version=version, service_account_key=key)
+    fake = FakeRuntime(images=(IMAGE,))
+    drive = tmp_path / "c"
+    drive.mkdir()
+    socket = str(tmp_path / "cri.sock")
+    profile = profile_of(build_named(str(DEFAULT_BUILD)))
+    async with (
+        ApiServer(config, MemoryStore()) as server,
+        serving(socket, fake, fake),
+        CriClient(socket) as cri,
+    ):
+        admin = Client(server.user("admin", "system:masters"))
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+        await admin.create(SERVICE_ACCOUNTS, account, "default")
+        root = {"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": "CA"}}
+        await admin.create(
+            CONFIG_MAPS, {"apiVersion": "v1", "kind": "ConfigMap", **root}, "default"
+        )
+        kubelet = Kubelet(
+            KubeletConfig(
+                node_name=NODE,
+                node_ip="172.31.0.12",
+                version=git_version(profile.kubernetes),
+                platform=windows(profile),
+                facts=windows_facts(
+                    profile, NODE, cpus=8, memory_bytes=16 << 30, storage_bytes=100 << 30
+                ),
+                files=WindowsNodeFiles(drive),
+                cluster_dns=("10.96.0.10",),
+                annotations={"muntin.dev/emulated": "true"},
+                reserved=reserved,
+            ),
+            Client(server.user(f"system:node:{NODE}", "system:nodes")),
+            cri,
+            SystemClock(),
+        )
+        running = asyncio.create_task(kubelet.run())
+        one = Bench(admin, fake, drive)
+        try:
+
+            async def has_node() -> bool:
+                with contextlib.suppress(NotFound):
+                    cidr = {"spec": {"podCIDR": "10.244.9.0/24"}}
+                    await admin.patch(NODES, NODE, cidr)
+                    return True
+                return False
+
+            async def has_network() -> str:
+                return fake.pod_cidr
+
+            await one.eventually(has_node)
+            await one.eventually(has_network)
+            yield one
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+def on_bench(
+    tmp_path: Path,
+    test: Callable[[Bench], Awaitable[None]],
+    reserved: dict[str, str] | None = None,
+) -> None:
+    async def run() -> None:
+        async with bench(tmp_path, reserved or {}) as one:
+            await test(one)
+
+    asyncio.run(run())
+
+
+def is_running(status: Any) -> bool:
+    return bool(status.get("phase") == "Running")
+
+
+def test_node_object(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        async def is_ready() -> Any:
+            node = await bench.client.get(NODES, NODE)
+            rows = {row["type"]: row for row in node["status"]["conditions"]}
+            return node if rows["Ready"]["status"] == "True" else None
+
+        node = await bench.eventually(is_ready)
+        assert bench.fake.pod_cidr == "10.244.9.0/24"
+        labels = node["metadata"]["labels"]
+        assert labels == {
+            "beta.kubernetes.io/arch": "amd64",
+            "beta.kubernetes.io/os": "windows",
+            "kubernetes.io/arch": "amd64",
+            "kubernetes.io/hostname": "win01",
+            "kubernetes.io/os": "windows",
+            "node.kubernetes.io/windows-build": f"10.0.{DEFAULT_BUILD}",
+        }
+        assert node["metadata"]["annotations"]["muntin.dev/emulated"] == "true"
+        status = node["status"]
+        info = status["nodeInfo"]
+        assert info["osImage"] == "Windows Server 2019 Datacenter"
+        assert info["kernelVersion"].startswith(f"10.0.{DEFAULT_BUILD}.")
+        assert info["operatingSystem"] == "windows"
+        assert (info["machineID"], info["bootID"]) == ("win01", "")
+        assert info["containerRuntimeVersion"] == "fake://1.0"
+        assert status["capacity"]["cpu"] == "8"
+        assert status["allocatable"]["memory"] == "14236Mi"
+        assert not any("hugepages" in name for name in status["capacity"])
+        rows = {row["type"]: row for row in status["conditions"]}
+        assert rows["Ready"]["message"] == "kubelet is posting ready status"
+        assert {(row["type"], row["address"]) for row in status["addresses"]} == {
+            ("InternalIP", "172.31.0.12"),
+            ("Hostname", "win01"),
+        }
+
+    on_bench(tmp_path, test, {"memory": "2Gi"})
+
+
+def test_what_the_runtime_is_sent(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        service = {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "win-webserver", "namespace": "default"},
+            "spec": {"ports": [{"port": 80}], "selector": {"app": "x"}},
+        }
+        await bench.client.create(SERVICES, service, "default")
+        container = {
+            "command": ["powershell.exe", "-command", "$$x='1'; $$(y) $(NODE)"],
+            "env": [{"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+            "ports": [{"containerPort": 80}],
+            "resources": {"limits": {"cpu": "500m", "memory": "256Mi"}},
+            "securityContext": {
+                "runAsUser": 1000,
+                "windowsOptions": {"runAsUserName": "ContainerUser"},
+            },
+            "volumeMounts": [
+                {"name": "data", "mountPath": "/data", "subPath": "Logs"},
+                {"name": "host", "mountPath": "D:\\host", "readOnly": True},
+                {"name": "pipe", "mountPath": "\\\\.\\pipe\\docker"},
+            ],
+        }
+        volumes = [
+            {"name": "data", "emptyDir": {}},
+            {"name": "host", "hostPath": {"path": "/Programs", "type": "DirectoryOrCreate"}},
+            {"name": "pipe", "hostPath": {"path": "\\\\.\\pipe\\docker"}},
+        ]
+        await bench.create("web", container, volumes=volumes, terminationGracePeriodSeconds=5)
+        pod = await bench.until("web", is_running)
+        uid = pod["metadata"]["uid"]
+        sandbox = bench.fake.requests("RunPodSandbox")[0]["config"]
+        assert "linux" not in sandbox
+        assert sandbox["hostname"] == "web"
+        assert sandbox["log_directory"] == f"C:\\var\\log\\pods\\default_web_{uid}"
+        assert sandbox["dns_config"]["servers"] == ["10.96.0.10"]
+        assert sandbox["dns_config"]["searches"] == ["default.svc.cluster.local"]
+        assert sandbox["port_mappings"] == [{"container_port": 80}]
+        request = bench.fake.requests("CreateContainer")[0]
+        config = request["config"]
+        assert "linux" not in config
+        assert config["command"] == ["powershell.exe", "-command", "$x='1'; $(y) win01"]
+        assert config["log_path"] == "web/0.log"
+        assert config["windows"] == {
+            "resources": {"cpu_maximum": 625, "memory_limit_in_bytes": 256 << 20},
+            "security_context": {"run_as_username": "ContainerUser"},
+        }
+        pod_dir = f"C:\\var\\lib\\kubelet\\pods\\{uid}"
+        mounts = {one["container_path"]: one for one in config["mounts"]}
+        data = mounts["c:/data"]["host_path"]
+        assert data == f"{pod_dir}\\volumes\\kubernetes.io~empty-dir\\data\\Logs"
+        assert mounts["D:\\host"] == {
+            "container_path": "D:\\host",
+            "host_path": "c:/Programs",
+            "readonly": True,
+        }
+        assert mounts["\\\\.\\pipe\\docker"]["host_path"] == "\\\\.\\pipe\\docker"
+        message = mounts["c:/dev/termination-log"]["host_path"]
+        assert message == f"{pod_dir}\\containers\\web\\00000000"
+        token = mounts["c:/var/run/secrets/kubernetes.io/serviceaccount"]
+        assert token["readonly"]
+        assert "/etc/hosts" not in mounts
+        assert (bench.drive / "Programs").is_dir()
+        local = bench.drive / "var/lib/kubelet/pods" / uid
+        assert (local / "volumes/kubernetes.io~empty-dir/data/Logs").is_dir()
+        values = {one["key"]: one["value"] for one in config["envs"]}
+        assert values["NODE"] == b"win01"
+        assert values["WIN_WEBSERVER_SERVICE_PORT"] == b"80"
+        assert "KUBERNETES_SERVICE_HOST" in values
+        assert pod["status"]["podIP"].startswith("10.244.9.")
+
+        await bench.client.delete(PODS, "web", "default")
+
+        async def gone() -> bool:
+            return not (await bench.client.list(PODS, "default")).items
+
+        await bench.eventually(gone)
+        assert bench.fake.requests("StopContainer")[0]["timeout"] == 5
+        assert not local.exists()
+        assert not bench.fake.containers
+
+    on_bench(tmp_path, test)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason", "message"),
+    [
+        (
+            {"os": {"name": "linux"}},
+            "PodOSNotSupported",
+            "Failed to admit pod as the OS field doesn't match node OS",
+        ),
+        (
+            {"nodeSelector": {"kubernetes.io/os": "linux"}},
+            "PodOSSelectorNodeLabelDoesNotMatch",
+            "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+        ),
+        (
+            {"nodeSelector": {"disk": "ssd"}},
+            "NodeAffinity",
+            "Pod was rejected: Predicate NodeAffinity failed: "
+            "node(s) didn't match Pod's node affinity/selector",
+        ),
+    ],
+)
+def test_pods_that_the_node_refuses(
+    tmp_path: Path, spec: dict[str, Any], reason: str, message: str
+) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.create("odd", {}, **spec)
+        pod = await bench.until("odd", lambda status: status.get("phase") == "Failed")
+        assert pod["status"]["reason"] == reason
+        assert pod["status"]["message"] == message
+        assert bench.fake.requests("RunPodSandbox") == []
+
+    on_bench(tmp_path, test)
+
+
+def test_runtime_errors_reach_the_user(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        text = "hcs::CreateComputeSystem web: The container operating system does not match"
+        bench.fake.fail["RunPodSandbox"] = text
+        bench.fake.fail["CreateContainer"] = "no pipe"
+        await bench.create("web", {})
+        pod = await bench.until("web", lambda status: "CreateContainerError" in str(status))
+        waiting = pod["status"]["containerStatuses"][0]["state"]["waiting"]
+        assert waiting == {
+            "reason": "CreateContainerError",
+            "message": "rpc error: code = Unknown desc = no pipe",
+        }
+
+        async def told() -> bool:
+            events = (await bench.client.list(EVENTS, "default")).items
+            wanted = f"Failed to create pod sandbox: rpc error: code = Unknown desc = {text}"
+            return ("FailedCreatePodSandBox", wanted) in [
+                (one["reason"], one["message"]) for one in events
+            ]
+
+        await bench.eventually(told)
+
+    on_bench(tmp_path, test)
+
+
+def test_administrator_is_root_to_the_non_root_rule(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        options = {"windowsOptions": {"runAsUserName": "ContainerAdministrator"}}
+        await bench.create("web", {"securityContext": {"runAsNonRoot": True, **options}})
+        pod = await bench.until("web", lambda status: "CreateContainerConfigError" in str(status))
+        waiting = pod["status"]["containerStatuses"][0]["state"]["waiting"]
+        assert "will break non-root policy" in waiting["message"]
+
+    on_bench(tmp_path, test)
