@@ -15,7 +15,9 @@ def main(argv: list[str]) -> int:
     if name not in programs:
         print(f"{name}: not one of {', '.join(programs)}", file=sys.stderr)
         return 127
-    program = import_module(f"{package}.{name}.command" if name == "powershell" else f"{package}.{name}")
+    program = import_module(
+        f"{package}.{name}.command" if name == "powershell" else f"{package}.{name}"
+    )
     code: int = program.main(argv[2:])
     return code
 

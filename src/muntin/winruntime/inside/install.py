@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 SYSTEM_PYTHON = "/usr/bin/python3"
+_ALWAYS_VALID = ("--invalidation-mode", "unchecked-hash")
 
 
 def install(destination: Path) -> None:
@@ -21,11 +22,12 @@ def install(destination: Path) -> None:
     if destination.exists():
         shutil.rmtree(destination)
     shutil.copytree(
-        Path(__file__).parent, destination, ignore=shutil.ignore_patterns("__pycache__", "install.py")
+        Path(__file__).parent,
+        destination,
+        ignore=shutil.ignore_patterns("__pycache__", "install.py"),
     )
     subprocess.run(
-        [SYSTEM_PYTHON, "-ISE", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
-        + [str(destination)],
+        [SYSTEM_PYTHON, "-ISE", "-m", "compileall", "-q", *_ALWAYS_VALID, str(destination)],
         check=True,
         stdin=subprocess.DEVNULL,
     )

@@ -1,0 +1,1 @@
+"""Cmdlets, by subject. ``table.py`` names them all; each module is imported when first used."""
