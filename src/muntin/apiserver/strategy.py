@@ -15,6 +15,7 @@ from muntin.apiserver import status
 from muntin.apiserver.items import Item
 from muntin.kit.clock import rfc3339
 from muntin.model import names, pods
+from muntin.model.defaults.cluster import NAMESPACE_LABEL
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
@@ -136,6 +137,14 @@ def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> 
             new.pop("status", None)
     if "generation" in before and _content(new) != _content(old):
         metadata["generation"] = before["generation"] + 1
+
+
+def keep_namespace(new: Object, old: Object, *, finalizing: bool) -> None:
+    """A namespace keeps its label of its own name and, but for ``finalize``, its finalizers."""
+    metadata = new["metadata"]
+    metadata["labels"] = {**(metadata.get("labels") or {}), NAMESPACE_LABEL: metadata["name"]}
+    if not finalizing:
+        new["spec"] = old.get("spec") or {}
 
 
 def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> Object:

@@ -108,8 +108,11 @@ async def _update_once(
     attributes = Attributes.of(request, "UPDATE", resource, new, old)
     core.admission.mutate(attributes)
     if not only:
+        if resource.plural == "namespaces":  # whose finalizers are a default of new ones only
+            strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
+        else:
+            defaults.apply(resource, new)
         core.allocator.carry_over(resource, new, old)
-        defaults.apply(resource, new)
     core.admission.validate(attributes)
     check = validation.validate_status_update if only else validation.validate_update
     _refuse(resource, item.name, check(resource, new, old))

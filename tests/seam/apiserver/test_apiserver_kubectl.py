@@ -1,8 +1,11 @@
 """What kubectl, old and new, sees of the API server."""
 
 import json
+import shutil
 import subprocess
 import time
+
+from apiserver_process import Kubectl
 
 DEPLOYMENT = """
 apiVersion: apps/v1
@@ -180,10 +183,6 @@ def test_paged_list_is_one_list(admin, namespace):
 
 
 def test_token_of_a_service_account_works(server, kubectl_binary, admin, namespace, tmp_path):
-    import shutil
-
-    from conftest import Kubectl  # this directory's
-
     newer = Kubectl(shutil.which("kubectl"), server.kubeconfig(), tmp_path)
     token = newer("create", "token", "default", "-n", namespace).strip()
     kubeconfig = server.kubeconfig(f"{namespace}-robot", token=token)
