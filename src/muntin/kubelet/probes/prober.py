@@ -104,7 +104,9 @@ class Prober:
 
     async def _initial_delay(self, kind: str) -> None:
         delay_s = float(self._probes[kind].get("initialDelaySeconds") or 0)
-        await self._clock.sleep(max(0.0, self._started_at + delay_s - self._clock.now()))
+        left_s = self._started_at + delay_s - self._clock.now()
+        if left_s > 0:
+            await self._clock.sleep(left_s)
 
     async def _caught_listener(self, period_s: float) -> bool:
         """Try for at most one period while the port refuses; True once a result was counted."""
