@@ -1,0 +1,390 @@
+"""Controllers and scheduler at work on the real API server, with its default roles."""
+
+import asyncio
+
+import pytest
+from control_plane import control_plane
+
+from muntin.model.resources import (
+    CONFIG_MAPS,
+    CONTROLLER_REVISIONS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    ENDPOINT_SLICES,
+    ENDPOINTS,
+    EVENTS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    REPLICA_SETS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+)
+
+WEB = {"app": "web"}
+
+
+def template(image="one", **spec):
+    containers = [{"name": "c", "image": image}]
+    return {"metadata": {"labels": WEB}, "spec": {"containers": containers, **spec}}
+
+
+def workload(kind, name="web", namespace="default", image="one", pod=None, **spec):
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "selector": {"matchLabels": WEB},
+            "template": template(image, **(pod or {})),
+            **spec,
+        },
+    }
+
+
+def service(name="web", **spec):
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"selector": WEB, "ports": [{"port": 80}], **spec},
+    }
+
+
+def run(scenario, **kwargs):
+    async def main():
+        async with control_plane(**kwargs) as plane:
+            await scenario(plane)
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+async def complete(plane, replicas, image="one", name="web"):
+    """Wait until the Deployment has ``replicas`` available pods of ``image`` and no others."""
+
+    async def check():
+        found = await plane.admin.get(DEPLOYMENTS, name, "default")
+        status = found.get("status") or {}
+        counts = [status.get(f, 0) for f in ("replicas", "updatedReplicas", "availableReplicas")]
+        current = status.get("observedGeneration") == found["metadata"]["generation"]
+        pods = (await plane.admin.list(PODS, "default", label_selector="app=web")).items
+        images = {pod["spec"]["containers"][0]["image"] for pod in pods}
+        done = current and counts == [replicas] * 3 and len(pods) == replicas
+        return found if done and images <= {image} else None
+
+    return await plane.until(check, f"{replicas} pods of {image}")
+
+
+async def events_about(plane, kind, reason):
+    async def check():
+        found = (await plane.admin.list(EVENTS, "default")).items
+        texts = [
+            event["message"]
+            for event in found
+            if event["involvedObject"]["kind"] == kind and event["reason"] == reason
+        ]
+        return texts or None
+
+    return await plane.until(check, f"events {reason} about {kind}")
+
+
+async def change(plane, resource, name, patch):
+    await plane.admin.patch(resource, name, patch, "default")
+
+
+def test_a_deployment_becomes_pods_on_nodes_and_endpoints_of_its_service():
+    async def scenario(plane):
+        await plane.admin.create(SERVICES, service())
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=3))
+        await complete(plane, 3)
+        pods = (await plane.admin.list(PODS, "default")).items
+        assert {pod["spec"]["nodeName"] for pod in pods} == {"n1", "n2", "n3"}
+        addresses = {pod["status"]["podIP"] for pod in pods}
+
+        async def sliced():
+            selector = "kubernetes.io/service-name=web"
+            found = await plane.admin.list(ENDPOINT_SLICES, "default", label_selector=selector)
+            rows = [row for item in found.items for row in item.get("endpoints") or ()]
+            return {a for row in rows if row["conditions"]["ready"] for a in row["addresses"]}
+
+        async def listed():
+            found = await plane.admin.get(ENDPOINTS, "web", "default")
+            return {a["ip"] for s in found.get("subsets") or () for a in s.get("addresses") or ()}
+
+        async def both():
+            return await sliced() == addresses == await listed()
+
+        await plane.until(both, "endpoints of all pods")
+        created = await events_about(plane, "ReplicaSet", "SuccessfulCreate")
+        assert sorted(created) == sorted(f"Created pod: {p['metadata']['name']}" for p in pods)
+        scheduled = await events_about(plane, "Pod", "Scheduled")
+        assert all(text.startswith("Successfully assigned default/web-") for text in scheduled)
+        await plane.admin.delete(SERVICES, "web", "default")
+        await plane.gone(ENDPOINTS, "web", "default")
+        await plane.until(lambda: _none(plane, ENDPOINT_SLICES, "web"), "slices gone")
+
+    run(scenario)
+
+
+async def _none(plane, resource, name=""):
+    items = (await plane.admin.list(resource, "default")).items
+    return not [item for item in items if item["metadata"]["name"].startswith(name)]
+
+
+def test_roll_out_scale_and_roll_back():
+    async def scenario(plane):
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=4))
+        await complete(plane, 4)
+        image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "two"}]}}}}
+        await change(plane, DEPLOYMENTS, "web", image)
+        found = await complete(plane, 4, "two")
+        assert found["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "2"
+        await change(plane, DEPLOYMENTS, "web", {"spec": {"replicas": 7}})
+        await complete(plane, 7, "two")
+        await change(plane, DEPLOYMENTS, "web", {"spec": {"replicas": 2}})
+        await complete(plane, 2, "two")
+        image["spec"]["template"]["spec"]["containers"][0]["image"] = "one"
+        await change(plane, DEPLOYMENTS, "web", image)
+        found = await complete(plane, 2, "one")
+        assert found["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "3"
+        reasons = {row["type"]: row["reason"] for row in found["status"]["conditions"]}
+        assert reasons == {
+            "Available": "MinimumReplicasAvailable",
+            "Progressing": "NewReplicaSetAvailable",
+        }
+        assert len((await plane.admin.list(REPLICA_SETS, "default")).items) == 2
+
+    run(scenario)
+
+
+def test_a_roll_out_never_leaves_its_bounds_and_stops_at_pods_that_do_not_start():
+    async def scenario(plane):
+        rolling = {"maxSurge": 1, "maxUnavailable": 1}
+        strategy = {"type": "RollingUpdate", "rollingUpdate": rolling}
+        obj = workload("Deployment", replicas=4, strategy=strategy)
+        await plane.admin.create(DEPLOYMENTS, obj)
+        await complete(plane, 4)
+        plane.ready = False
+        image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "two"}]}}}}
+        await change(plane, DEPLOYMENTS, "web", image)
+
+        async def stuck():
+            pods = (await plane.admin.list(PODS, "default")).items
+            running = [p for p in pods if p["status"].get("phase") == "Running"]
+            assert len(pods) <= 5
+            assert len(running) >= 3
+            return (len(pods), len(running)) == (5, 3)
+
+        await plane.until(stuck, "three old and two new pods")
+        await asyncio.sleep(0.2)
+        assert await stuck()
+
+    run(scenario)
+
+
+def test_recreate_has_no_two_versions_at_once():
+    async def scenario(plane):
+        obj = workload("Deployment", replicas=2, strategy={"type": "Recreate"})
+        await plane.admin.create(DEPLOYMENTS, obj)
+        await complete(plane, 2)
+        image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "two"}]}}}}
+        await change(plane, DEPLOYMENTS, "web", image)
+        await complete(plane, 2, "two")
+
+    run(scenario)
+
+
+def test_a_daemon_set_follows_nodes_and_its_template():
+    windows = [{"key": "os", "value": "windows", "effect": "NoSchedule"}]
+
+    async def scenario(plane):
+        await plane.add_node("win01", os="windows", taints=windows)
+        await plane.admin.create(DAEMON_SETS, workload("DaemonSet"))
+
+        async def on(*names, image="one"):
+            async def check():
+                pods = (await plane.admin.list(PODS, "default")).items
+                where = sorted(
+                    pod["spec"].get("nodeName", "")
+                    for pod in pods
+                    if pod["spec"]["containers"][0]["image"] == image
+                )
+                return where == sorted(names) and len(pods) == len(names)
+
+            await plane.until(check, f"{image} on {names}")
+
+        await on("n1", "n2")
+        await plane.add_node("n3")
+        await on("n1", "n2", "n3")
+        image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "two"}]}}}}
+        await change(plane, DAEMON_SETS, "web", image)
+        await on("n1", "n2", "n3", image="two")
+        revisions = (await plane.admin.list(CONTROLLER_REVISIONS, "default")).items
+        assert sorted(row["revision"] for row in revisions) == [1, 2]
+
+        async def counted():
+            status = (await plane.admin.get(DAEMON_SETS, "web", "default"))["status"]
+            names = ("desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable")
+            return [status.get(name) for name in names] == [3, 3, 3]
+
+        await plane.until(counted, "status of the daemon set")
+
+    run(scenario, nodes=("n1", "n2"))
+
+
+@pytest.mark.parametrize("policy", ["Background", "Foreground"])
+def test_what_a_deployment_owns_goes_with_it(policy):
+    async def scenario(plane):
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=3))
+        await complete(plane, 3)
+        await plane.admin.delete(DEPLOYMENTS, "web", "default", propagation_policy=policy)
+        await plane.gone(DEPLOYMENTS, "web", "default")
+        if policy == "Foreground":
+            assert await _none(plane, REPLICA_SETS)
+        await plane.until(lambda: _none(plane, REPLICA_SETS), "replica sets gone")
+        await plane.until(lambda: _none(plane, PODS), "pods gone")
+
+    run(scenario)
+
+
+def test_orphans_stay_and_are_adopted():
+    async def scenario(plane):
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=2))
+        await complete(plane, 2)
+        before = {p["metadata"]["uid"] for p in (await plane.admin.list(PODS, "default")).items}
+        await plane.admin.delete(DEPLOYMENTS, "web", "default", propagation_policy="Orphan")
+        await plane.gone(DEPLOYMENTS, "web", "default")
+
+        async def free():
+            (found,) = (await plane.admin.list(REPLICA_SETS, "default")).items
+            return "ownerReferences" not in found["metadata"]
+
+        await plane.until(free, "a replica set without owner")
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=2))
+        await complete(plane, 2)
+        after = {p["metadata"]["uid"] for p in (await plane.admin.list(PODS, "default")).items}
+        assert after == before
+
+    run(scenario)
+
+
+def test_a_namespace_has_what_all_have_and_goes_with_all_it_has():
+    async def scenario(plane):
+        admin = plane.admin
+        await admin.create(NAMESPACES, {"kind": "Namespace", "metadata": {"name": "team"}})
+        for resource, name in ((SERVICE_ACCOUNTS, "default"), (CONFIG_MAPS, "kube-root-ca.crt")):
+            await plane.until(
+                lambda resource=resource, name=name: admin.get(resource, name, "team"), name
+            )
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+        await admin.create(SECRETS, secret, "team")
+        await admin.create(DEPLOYMENTS, workload("Deployment", namespace="team", replicas=2))
+
+        async def running():
+            return len((await admin.list(PODS, "team")).items) == 2
+
+        await plane.until(running, "pods")
+        await admin.delete(NAMESPACES, "team")
+        await plane.gone(NAMESPACES, "team")
+        for resource in (SECRETS, DEPLOYMENTS, REPLICA_SETS, PODS, SERVICE_ACCOUNTS, CONFIG_MAPS):
+            assert (await admin.list(resource, "team")).items == []
+
+    run(scenario)
+
+
+def test_a_pod_that_fits_nowhere_says_why_and_goes_when_it_can():
+    async def scenario(plane):
+        pod = {"nodeSelector": {"disk": "ssd"}}
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=1, pod=pod))
+        (message,) = await events_about(plane, "Pod", "FailedScheduling")
+        assert message == (
+            "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. "
+            "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+        )
+
+        async def told():
+            (found,) = (await plane.admin.list(PODS, "default")).items
+            rows = (found.get("status") or {}).get("conditions") or ()
+            return [row for row in rows if row["type"] == "PodScheduled"]
+
+        (row,) = await plane.until(told, "the condition PodScheduled")
+        assert (row["status"], row["reason"], row["message"]) == ("False", "Unschedulable", message)
+        await plane.admin.patch(NODES, "n2", {"metadata": {"labels": {"disk": "ssd"}}})
+        await complete(plane, 1)
+
+    run(scenario)
+
+
+def test_a_gated_pod_waits_for_its_gate():
+    async def scenario(plane):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **template()}
+        pod = {**pod, "metadata": {"name": "p", "namespace": "default"}}
+        pod["spec"] = {**pod["spec"], "schedulingGates": [{"name": "example.com/wait"}]}
+        await plane.admin.create(PODS, pod)
+        await asyncio.sleep(0.2)
+        found = await plane.admin.get(PODS, "p", "default")
+        assert "nodeName" not in found["spec"]
+        await plane.admin.update(PODS, {**found, "spec": {**found["spec"], "schedulingGates": []}})
+
+        async def bound():
+            return (await plane.admin.get(PODS, "p", "default"))["spec"].get("nodeName")
+
+        await plane.until(bound, "the pod bound")
+
+    run(scenario)
+
+
+def test_a_silent_node_is_tainted_and_its_pods_move():
+    async def scenario(plane):
+        quick = {
+            "tolerations": [
+                {
+                    "key": f"node.kubernetes.io/{key}",
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": 0,
+                }
+                for key in ("unreachable", "not-ready")
+            ]
+        }
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=2, pod=quick))
+        await complete(plane, 2)
+
+        async def keep_beating():
+            while True:
+                found = await plane.admin.get(NODES, "n2")
+                for row in found["status"]["conditions"]:
+                    row["lastHeartbeatTime"] = _next_second(row.get("lastHeartbeatTime"))
+                await plane.admin.patch(
+                    NODES, "n2", {"status": found["status"]}, subresource="status"
+                )
+                await asyncio.sleep(0.2)
+
+        beating = asyncio.ensure_future(keep_beating())
+        try:
+
+            async def moved():
+                pods = (await plane.admin.list(PODS, "default")).items
+                return len(pods) == 2 and {p["spec"].get("nodeName") for p in pods} == {"n2"}
+
+            await plane.until(moved, "both pods on n2")
+            found = await plane.admin.get(NODES, "n1")
+            taints = {(row["key"], row["effect"]) for row in found["spec"]["taints"]}
+            unreachable = "node.kubernetes.io/unreachable"
+            assert taints == {(unreachable, "NoSchedule"), (unreachable, "NoExecute")}
+            ready = next(r for r in found["status"]["conditions"] if r["type"] == "Ready")
+            assert (ready["status"], ready["reason"]) == ("Unknown", "NodeStatusUnknown")
+            assert await events_about(plane, "Node", "NodeNotReady")
+            evicted = await events_about(plane, "Pod", "TaintManagerEviction")
+            assert evicted[0].startswith("Marking for deletion Pod default/web-")
+        finally:
+            beating.cancel()
+
+    run(scenario, nodes=("n1", "n2"), node_grace_s=1.5)
+
+
+def _next_second(text):
+    from muntin.kit.clock import parse_rfc3339, rfc3339
+
+    return rfc3339(parse_rfc3339(text or "2026-01-01T00:00:00Z") + 1)
