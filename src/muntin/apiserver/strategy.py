@@ -95,7 +95,17 @@ def _no_status(obj: Object) -> Object:
 
 
 def _pod_status(obj: Object) -> Object:
-    return {"phase": "Pending", "qosClass": pods.qos_class(obj)}
+    first: Object = {"phase": "Pending", "qosClass": pods.qos_class(obj)}
+    if obj["spec"].get("schedulingGates"):
+        first["conditions"] = [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+            }
+        ]
+    return first
 
 
 _FIRST_STATUS: dict[str, Callable[[Object], Object]] = {

@@ -325,6 +325,12 @@ def test_a_gated_pod_waits_for_its_gate():
         await asyncio.sleep(0.2)
         found = await plane.admin.get(PODS, "p", "default")
         assert "nodeName" not in found["spec"]
+        (row,) = found["status"]["conditions"]
+        assert (row["type"], row["status"], row["reason"]) == (
+            "PodScheduled",
+            "False",
+            "SchedulingGated",
+        )
         await plane.admin.update(PODS, {**found, "spec": {**found["spec"], "schedulingGates": []}})
 
         async def bound():
