@@ -5,7 +5,6 @@ of `resources`, ``Schema`` is one API version's types):
 
 ``resources``        RESOURCES; by_path(group, version, plural), by_kind(api_version, kind),
                      named(text), served(schema.has_kind), storage_version(resource); PODS, NODES...
-``conversion``       convert(obj, source, target): between rows that share storage
 ``selectors``        parse_labels(text), labels_of(selector dict) -> Selector.matches(labels);
                      parse_fields(text, resource) -> FieldSelector.matches(fields),
                      object_fields(resource, obj), field_names(resource)

@@ -1,0 +1,99 @@
+"""Protobuf bodies built byte by byte; recorded ones are under tests/golden."""
+
+from __future__ import annotations
+
+import pytest
+
+from muntin.kit.protobuf import write_varint
+from muntin.model import protobuf
+from muntin.model.decoding import Undecodable
+
+
+def text(number: int, data: bytes | str) -> bytes:
+    body = data.encode() if isinstance(data, str) else data
+    return write_varint(number << 3 | 2) + write_varint(len(body)) + body
+
+
+def number(field: int, value: int) -> bytes:
+    return write_varint(field << 3) + write_varint(value)
+
+
+def body(api_version: str, kind: str, raw: bytes) -> bytes:
+    return b"k8s\0" + text(1, text(1, api_version) + text(2, kind)) + text(2, raw)
+
+
+def decoded(api_version: str, kind: str, raw: bytes) -> dict[str, object]:
+    found = protobuf.decode_body(body(api_version, kind, raw))
+    assert (found.pop("apiVersion"), found.pop("kind")) == (api_version, kind)
+    return found
+
+
+def test_times_quantities_and_int_or_string() -> None:
+    lease = text(2, text(1, "me") + text(4, number(1, 1714564800) + number(2, 500_000_000)))
+    assert decoded("coordination.k8s.io/v1", "Lease", lease) == {
+        "spec": {"holderIdentity": "me", "renewTime": "2024-05-01T12:00:00.500000Z"}
+    }
+    quota = text(2, text(1, text(1, "cpu") + text(2, text(1, "500m"))))
+    assert decoded("v1", "ResourceQuota", quota) == {"spec": {"hard": {"cpu": "500m"}}}
+    port = text(1, number(3, 80) + text(4, number(1, 1) + text(3, "web")))
+    assert decoded("v1", "Service", text(2, port)) == {
+        "spec": {"ports": [{"port": 80, "targetPort": "web"}]}
+    }
+
+
+def test_embedded_structs_are_flattened() -> None:
+    volume = text(1, text(1, "v") + text(2, text(2, b"")))
+    probe = text(10, text(1, text(2, text(1, "/"))) + number(4, 5))
+    container = text(2, text(1, "c") + probe)
+    assert decoded("v1", "Pod", text(2, volume + container)) == {
+        "spec": {
+            "volumes": [{"name": "v", "emptyDir": {}}],
+            "containers": [
+                {"name": "c", "livenessProbe": {"httpGet": {"path": "/"}, "periodSeconds": 5}}
+            ],
+        }
+    }
+
+
+def test_empty_plain_values_are_dropped_pointers_are_kept() -> None:
+    spec = number(1, 0) + number(5, 0)  # replicas is a pointer in Go, minReadySeconds is not
+    assert decoded("apps/v1", "Deployment", text(2, spec)) == {"spec": {"replicas": 0}}
+    assert decoded("v1", "ConfigMap", text(1, text(1, "") + text(3, "ns"))) == {
+        "metadata": {"namespace": "ns"}
+    }
+
+
+def test_a_zero_time_is_no_time() -> None:
+    assert decoded("v1", "ConfigMap", text(1, text(8, b""))) == {"metadata": {}}
+
+
+def test_bytes_and_maps() -> None:
+    data = text(2, text(1, "k") + text(2, b"\x00\xff"))
+    assert decoded("v1", "Secret", data) == {"data": {"k": "AP8="}}
+
+
+def test_negative_numbers() -> None:
+    assert decoded("scheduling.k8s.io/v1", "PriorityClass", number(2, -5)) == {"value": -5}
+
+
+def test_unknown_numbers_are_skipped() -> None:
+    assert decoded("v1", "ConfigMap", text(999, "x") + number(998, 1)) == {}
+
+
+def test_delete_options_of_any_group() -> None:
+    assert decoded("apps/v1", "DeleteOptions", number(1, 0)) == {"gracePeriodSeconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"{}", "no k8s prefix"),
+        (body("v1", "Nope", b""), 'no kind "Nope" is registered for version "v1"'),
+        (b"k8s\0\xff\xff", "not a protobuf message"),
+        (body("v1", "Pod", b"\x12\x7f"), "not a protobuf message"),
+        (body("v1", "Pod", text(1, text(1, b"\xff"))), "not a protobuf message"),
+    ],
+)
+def test_bad_bodies(data: bytes, message: str) -> None:
+    with pytest.raises(Undecodable, match=message):
+        protobuf.decode_body(data)
