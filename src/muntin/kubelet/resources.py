@@ -70,10 +70,11 @@ def windows_resources(container: Object, cpus: int) -> dict[str, Any]:
 
 
 def pod_cgroup(parent: str, pod: Object) -> str:
-    """The cgroup under which a Linux pod's sandbox and containers are put."""
+    """The cgroup under which a Linux pod's sandbox and containers are put, from the root."""
     qos = qos_class(pod)
     middle = "" if qos == GUARANTEED else f"/{qos.lower()}"
-    return f"{parent.rstrip('/')}/kubepods{middle}/pod{pod['metadata']['uid']}"
+    above = "/".join(part for part in (parent.strip("/"), "kubepods") if part)
+    return f"/{above}{middle}/pod{pod['metadata']['uid']}"
 
 
 def _amounts(container: Object) -> tuple[Amounts, Amounts]:

@@ -17,6 +17,7 @@ from muntin.kit.clock import parse_rfc3339
 from muntin.kit.errors import MuntinError, NotFound
 from muntin.kit.log import fields, object_ref
 from muntin.kubelet.backoff import duration
+from muntin.kubelet.cgroups_linux import remove_cgroup
 from muntin.kubelet.container_config import DEFAULT_TERMINATION_PATH
 from muntin.kubelet.context import Context
 from muntin.kubelet.garbage import collect_dead
@@ -25,6 +26,7 @@ from muntin.kubelet.plan import Health, Kill, Plan, Start, backoff_key, plan_pod
 from muntin.kubelet.probes.prober import Prober
 from muntin.kubelet.probes.result import Result
 from muntin.kubelet.probes.run import run_probe
+from muntin.kubelet.resources import pod_cgroup
 from muntin.kubelet.runtime_state import Container, PodRuntime, observe
 from muntin.kubelet.sandbox_config import sandbox_config
 from muntin.kubelet.starter import Place, StartFailed, start_container
@@ -504,5 +506,7 @@ class PodWorker:
                     PODS, meta["name"], meta["namespace"], grace_period_s=0, uid=self.uid
                 )
         await remove_all(context, await self._look())
+        if not context.config.is_windows:
+            remove_cgroup(pod_cgroup(context.config.cgroup_parent, self.pod))
         context.volumes.remove_logs(meta["namespace"], meta["name"], self.uid)
         context.restarts.forget(backoff_key(self.uid, one) for one in all_containers(self.pod))

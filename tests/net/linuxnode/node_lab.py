@@ -13,6 +13,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from lab_pki import LabPki
 
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
@@ -21,6 +22,8 @@ from muntin.cluster.node_files import LinuxNodeFiles
 from muntin.kit import netns
 from muntin.kit.clock import SystemClock
 from muntin.kit.errors import NotFound
+from muntin.kit.http.client import HttpClient
+from muntin.kit.http.tls import client_context
 from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.facts import linux_facts
 from muntin.kubelet.loop import Kubelet
@@ -55,6 +58,8 @@ class Lab:
         self.kubelet: Kubelet | None = None
         self._task: asyncio.Task[None] | None = None
         self._cri = CriClient(linux_node.socket)
+        self.pki = LabPki(linux_node.state / "pki")
+        self.pki.issue("serving")
 
     @property
     def cri(self) -> CriClient:
@@ -74,11 +79,20 @@ class Lab:
             cgroup_parent=f"/{self.linux_node.cgroup}",
             annotations={"example.com/test": "yes"},
             refresh_interval_s=1.0,
+            serving_certificate=str(self.pki.directory / "serving.crt"),
+            serving_key=str(self.pki.directory / "serving.key"),
+            client_ca=str(self.pki.directory / "ca.crt"),
         )
         client = Client(self.server.user(f"system:node:{NODE}", "system:nodes"))
         self.kubelet = Kubelet(config, client, self._cri, SystemClock())
         self._task = asyncio.create_task(self.kubelet.run())
         await self.eventually(self.is_node_ready)
+
+    def http_client(self, name: str, organization: str = "") -> HttpClient:
+        """Somebody with a client certificate of that name."""
+        certificate, key = self.pki.issue(name, organization)
+        tls = client_context(ca=self.pki.ca, certificate=certificate, key=key)
+        return HttpClient(tls=tls)
 
     async def kill_kubelet(self) -> None:
         assert self._task is not None

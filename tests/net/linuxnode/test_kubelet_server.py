@@ -1,0 +1,135 @@
+"""The kubelet's HTTPS server: who may, logs, exec and port-forward through to containerd."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import quote
+
+from node_lab import BUSYBOX, Lab, in_lab, ready
+
+from muntin.kit.http.client import HttpClient, Upgraded
+from muntin.kit.http.tls import client_context
+from muntin.seams.streams.client import SPDY_HEADERS, RemoteCommand
+from muntin.seams.streams.duplex import StreamDuplex
+from muntin.seams.streams.remotecommand import Options
+from muntin.seams.streams.spdy import SpdyConnection
+
+BASE = "https://127.0.0.1:10250"
+
+
+async def a_pod(lab: Lab) -> None:
+    script = "for i in 1 2 3; do echo line $i; done; exec httpd -f -p 8080 -h /etc"
+    container = {
+        "name": "web",
+        "image": BUSYBOX,
+        "command": ["sh", "-c", script],
+        "readinessProbe": {"tcpSocket": {"port": 8080}},
+    }
+    await lab.create_pod("web", {"terminationGracePeriodSeconds": 0, "containers": [container]})
+    await lab.until("web", ready)
+
+
+async def get(client: HttpClient, path: str) -> tuple[int, str]:
+    answer = await client.request("GET", BASE + path, timeout_s=5)
+    return answer.status, answer.body.decode()
+
+
+def test_logs_pods_and_stats(linux_node: Any) -> None:
+    async def test(lab: Lab) -> None:
+        await a_pod(lab)
+        admin = lab.http_client("admin", "system:masters")
+        assert await get(admin, "/healthz") == (200, "ok")
+        assert await get(admin, "/containerLogs/default/web/web") == (
+            200,
+            "line 1\nline 2\nline 3\n",
+        )
+        assert await get(admin, "/containerLogs/default/web/web?tailLines=1") == (200, "line 3\n")
+        status, text = await get(admin, "/containerLogs/default/web/none")
+        assert (status, text) == (404, "container none is not valid for pod web\n")
+        pods = json.loads((await get(admin, "/pods"))[1])
+        assert [pod["metadata"]["name"] for pod in pods["items"]] == ["web"]
+        summary = json.loads((await get(admin, "/stats/summary"))[1])
+        row = summary["pods"][0]
+        assert row["podRef"]["name"] == "web"
+        assert row["containers"][0]["memory"]["workingSetBytes"] > 0
+        assert 'pod="web"' in (await get(admin, "/metrics/resource"))[1]
+        assert (await get(admin, "/nonsense"))[0] == 404
+        await admin.close()
+
+    in_lab(linux_node, test)
+
+
+def test_only_those_who_may(linux_node: Any) -> None:
+    async def test(lab: Lab) -> None:
+        stranger = lab.http_client("stranger")
+        status, text = await get(stranger, "/pods")
+        assert status == 403
+        assert text == "Forbidden (user=stranger, verb=get, resource=nodes, subresource=proxy)"
+        await stranger.close()
+        nobody = HttpClient(tls=client_context(ca=lab.pki.ca))
+        assert await get(nobody, "/pods") == (401, "Unauthorized")
+        assert await get(nobody, "/healthz") == (200, "ok")
+        bearer = {"authorization": "Bearer not-a-token"}
+        answer = await nobody.request("GET", f"{BASE}/pods", headers=bearer, timeout_s=5)
+        assert answer.status == 401
+        await nobody.close()
+
+    in_lab(linux_node, test)
+
+
+def test_exec_through_to_containerd(linux_node: Any) -> None:
+    async def test(lab: Lab) -> None:
+        await a_pod(lab)
+        admin = lab.http_client("admin", "system:masters")
+        words = ("sh", "-c", "cat; echo to stderr >&2; exit 7")
+        query = "&".join(f"command={quote(word)}" for word in words)
+        url = f"{BASE}/exec/default/web/web?{query}&input=1&output=1&error=1"
+        upgraded = await admin.upgrade("POST", url, headers=SPDY_HEADERS)
+        assert isinstance(upgraded, Upgraded)
+        options = Options(stdin=True, stdout=True, stderr=True)
+        command = RemoteCommand(StreamDuplex(upgraded.reader, upgraded.writer), options)
+        running = asyncio.create_task(command.run())
+        await command.open()
+        await command.write_stdin(b"hello\n")
+        await command.close_stdin()
+        assert await command.read("stdout") == b"hello\n"
+        assert await command.read("stderr") == b"to stderr\n"
+        status = await command.status()
+        assert status["details"]["causes"] == [{"reason": "ExitCode", "message": "7"}]
+        await command.close()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await admin.close()
+
+    in_lab(linux_node, test)
+
+
+def test_port_forward_through_to_containerd(linux_node: Any) -> None:
+    async def test(lab: Lab) -> None:
+        await a_pod(lab)
+        admin = lab.http_client("admin", "system:masters")
+        headers = {**SPDY_HEADERS, "X-Stream-Protocol-Version": "portforward.k8s.io"}
+        upgraded = await admin.upgrade("POST", f"{BASE}/portForward/default/web", headers=headers)
+        assert isinstance(upgraded, Upgraded)
+        duplex = StreamDuplex(upgraded.reader, upgraded.writer)
+        connection = SpdyConnection(duplex, client=True)
+        running = asyncio.create_task(connection.run())
+        pair = {"port": "8080", "requestid": "0"}
+        error = await connection.open({"streamtype": "error", **pair})
+        await error.close_write()
+        data = await connection.open({"streamtype": "data", **pair})
+        await data.write(b"GET /passwd HTTP/1.0\r\n\r\n")
+        answer = b""
+        while b"root:x:0" not in answer:
+            piece = await data.read()
+            assert piece, answer
+            answer += piece
+        assert answer.startswith(b"HTTP/1.")
+        await connection.close()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await admin.close()
+
+    in_lab(linux_node, test)
