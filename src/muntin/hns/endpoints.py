@@ -10,10 +10,12 @@ from muntin.hns import networks, policies
 from muntin.hns.dataplane import EndpointOrder
 from muntin.hns.host import Host, address, members
 from muntin.hns.store import Record
+from muntin.model.windows import Feature, is_open
 from muntin.seams.hns import Kind, Object
 from muntin.seams.hns.errors import HnsFailure, failure
 
 REMOTE = 1
+_SINGLE = 32
 HOST_COMPARTMENT = 1
 _MAC = re.compile(r"[0-9A-F]{2}(-[0-9A-F]{2}){5}")
 # States of version 1.
@@ -203,7 +205,9 @@ def _ip_configuration(host: Host, network: Record, document: Object, remote: boo
             raise failure("INVALID_IP")
         return _allot(host, network)
     if len(given) > 1:
-        raise failure("INVALID_IP", "Only one IPv4 address is emulated.")
+        dual = is_open(Feature.IPV6_DUAL_STACK, host.profile)
+        reason = "IPv6 is not emulated." if dual else "This build has one address an endpoint."
+        raise failure("INVALID_IP", reason)
     ip = address(given[0]["IpAddress"])
     if remote:
         return {**given[0], "IpAddress": str(ip), "PrefixLength": given[0].get("PrefixLength", 0)}
@@ -213,6 +217,8 @@ def _ip_configuration(host: Host, network: Record, document: Object, remote: boo
     if ip in networks.reserved(network) or host.directory.has_local(network.id.upper(), ip):
         raise failure("ADDR_INVALID_OR_RESERVED")
     length = given[0].get("PrefixLength") or prefix.prefixlen
+    if length == _SINGLE and not is_open(Feature.SLASH32_ENDPOINTS, host.profile):
+        raise failure("INVALID_IP", "This build takes no /32 prefix.")
     return {**given[0], "IpAddress": str(ip), "PrefixLength": length}
 
 

@@ -9,7 +9,7 @@ from muntin.hns.dataplane import BalancerOrder
 from muntin.hns.directory import Port
 from muntin.hns.host import Host, address, members, number
 from muntin.hns.store import Record
-from muntin.model.windows import Feature, is_open
+from muntin.model.windows import Feature, is_open, max_backends
 from muntin.seams.hns import Kind, Object
 from muntin.seams.hns.errors import failure
 
@@ -17,7 +17,6 @@ DSR = 1  # of the load balancer's Flags
 IPV6 = 2
 ILB = 1  # of a port mapping's Flags
 BY_SOURCE = (1, 2)  # distribution types that look at the client's address only
-_FEW_BACKENDS, _MANY_BACKENDS = 64, 1024
 _PROTOCOLS = (6, 17, 132)
 
 
@@ -122,8 +121,7 @@ def _backends(host: Host, document: Object) -> list[Record]:
     ids = members(document, "HostComputeEndpoints")
     if not ids:
         raise failure("INVALID_POLICY", "A load balancer needs an endpoint.")
-    many = is_open(Feature.MORE_THAN_64_BACKENDS, host.profile)
-    if len(ids) > (_MANY_BACKENDS if many else _FEW_BACKENDS):
+    if len(ids) > max_backends(host.profile):
         detail = "Unable to initialize VFP LB rule: invalid number of destinations."
         raise failure("E_INVALIDARG", detail)
     return [host.find(Kind.ENDPOINT, endpoint_id) for endpoint_id in ids]

@@ -11,6 +11,7 @@ from muntin.hns import policies
 from muntin.hns.dataplane import NetworkOrder
 from muntin.hns.host import Host, address, members
 from muntin.hns.store import Record
+from muntin.model.windows import Feature, is_open
 from muntin.seams.hns import Kind, Object
 from muntin.seams.hns.errors import failure
 
@@ -20,7 +21,8 @@ TYPES = (
 )  # fmt: skip
 CARRIED_OUT = ("NAT", "L2Bridge")
 _SPELLED = {name.lower(): name for name in TYPES}
-_KEEP_GATEWAY_FREE = 1
+_KEEP_GATEWAY_FREE = 1  # of a subnet's Flags
+_DISABLE_HOST_PORT = 1024  # of a network's
 
 
 def create(host: Host, document: Object) -> Record:
@@ -32,6 +34,7 @@ def create(host: Host, document: Object) -> Record:
     if any(record.document.get("Name") == name for record in host.store.all(Kind.NETWORK)):
         raise failure("NETWORK_ALREADY_EXISTS")
     network_id = host.new_id(Kind.NETWORK, document.get("ID"))
+    _check_flags(host, document)
     document = {
         **document,
         "ID": network_id,
@@ -165,9 +168,18 @@ def _type(value: object) -> str:
     return kind
 
 
+def _check_flags(host: Host, document: Object) -> None:
+    flags = int(document.get("Flags") or 0)
+    if flags & _DISABLE_HOST_PORT and not is_open(Feature.DISABLE_HOST_PORT, host.profile):
+        raise failure("REQUEST_UNSUPPORTED", "Networks without a host port.")
+
+
 def _policies(host: Host, document: Object) -> list[Object]:
     checked = policies.check(document.get("Policies"), policies.NETWORK_POLICIES, host.profile)
     for policy in checked:
+        nested = policy["Settings"].get("PolicyType") == "NESTEDIPSET"
+        if nested and not is_open(Feature.NESTED_IP_SET, host.profile):
+            raise failure("INVALID_POLICY", "Nested sets are not supported by this build.")
         name = policy["Settings"].get("NetworkAdapterName")
         if policy["Type"] == "NetAdapterName" and name and name not in host.adapters:
             raise failure("ADAPTER_NOT_FOUND", f"{name}.")

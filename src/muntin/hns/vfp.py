@@ -2,8 +2,8 @@
 
 A fixed skeleton of maps and sets; every endpoint and front end is some elements in them. Chains
 are shared by all front ends with the same number of backends and way of choosing. Nothing hooks
-``output``, and that is the point: as on Windows, packets that the node itself sends meet no load
-balancer, so a node reaches neither service IPs nor its own node ports.
+``output`` (unless a gate says so), and that is the point: as on Windows, packets that the node
+itself sends meet no load balancer, so a node reaches neither service IPs nor its own node ports.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ TABLE = "hns"
 _SEED = 0x6D756E74
 _UDP = 17
 _Elements = dict[tuple[str, bytes], nft.Element]
+_BY_VIP = "ip daddr . meta l4proto . th dport vmap @vip"
+_BY_PORT = "fib daddr type local meta l4proto . th dport vmap @port"
 _NAMES = {6: "tcp", 17: "udp", 1: "icmp", 132: "sctp"}
 
 
@@ -36,6 +38,16 @@ def _skeleton(uplink: str, address: IPv4Address | None, profile: Profile) -> str
             "ip saddr . ip daddr != @exceptions drop"
         )
     )
+    from_node = [
+        rule
+        for feature, rule in (
+            (Feature.NODE_REACHES_SERVICE_IP, _BY_VIP),
+            (Feature.NODE_REACHES_OWN_NODE_PORT, _BY_PORT),
+        )
+        if is_open(feature, profile)
+    ]
+    head = "chain output { type nat hook output priority -100; policy accept;"
+    output = "\n  ".join([head, *from_node]) + "\n }" if from_node else ""
     return f"""
 table ip {TABLE} {{
  map vip {{ type ipv4_addr . inet_proto . inet_service : verdict; }}
@@ -54,9 +66,10 @@ table ip {TABLE} {{
  set encap {{ type ipv4_addr . ipv4_addr; flags interval; }}
  set nat_subnets {{ type ipv4_addr; flags interval; }}
  chain balance {{
-  ip daddr . meta l4proto . th dport vmap @vip
-  fib daddr type local meta l4proto . th dport vmap @port
+  {_BY_VIP}
+  {_BY_PORT}
  }}
+ {output}
  chain prerouting {{ type nat hook prerouting priority dstnat; policy accept;
   jump balance
  }}

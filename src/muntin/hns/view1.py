@@ -36,6 +36,8 @@ def call(hns: Hns, method: str, parts: list[str], body: Object) -> Any:
     match method, parts:
         case "GET", ["globals", "version"]:
             return version(host)
+        case "GET", ["accelnet", *_] if is_open(Feature.ACCELNET, host.profile):
+            return []
         case "GET", ["activities" | "plugins" | "portpools"]:
             return []
         case "GET", ["endpointstats", object_id]:

@@ -26,6 +26,9 @@ class StartOver(Unavailable):
 class Dataplane(Protocol):
     """Carries front ends out on one node."""
 
+    def limits(self, frontend: Frontend) -> Sequence[str]:
+        """What ``frontend`` asks for and this node cannot do: carried out without it."""
+
     async def start(self) -> None:
         """Begin with no front end at all; waits for what it stands on."""
 

@@ -21,15 +21,15 @@ class ServiceEvents:
         self._client = client
         self._node_name = node_name
         self._clock = clock
-        self._said: dict[str, str] = {}
+        self._said: set[tuple[str, str]] = set()
 
     async def warn(self, service: Object, problem: str) -> None:
         """One Warning event; a server that does not take it is no reason to stop."""
         meta = service["metadata"]
         key = f"{meta['namespace']}/{meta['name']}"
-        if self._said.get(key) == problem:
+        if (key, problem) in self._said:
             return
-        self._said[key] = problem
+        self._said.add((key, problem))
         now = self._clock.now()
         event = {
             "apiVersion": "v1",

@@ -14,7 +14,7 @@ from muntin.model.windows import Feature, is_open
 from muntin.proxy.config import KernelspaceConfig
 from muntin.proxy.dataplane import Change, StartOver
 from muntin.proxy.plan import Backend, Frontend, FrontendKey
-from muntin.proxy.plan_hns import HnsFacts, load_balancer, remote_endpoint
+from muntin.proxy.plan_hns import HnsFacts, limits, load_balancer, remote_endpoint
 from muntin.seams.hns import HnsClient, Kind, Object, query_by_name
 from muntin.seams.hns.errors import HnsNotFound
 
@@ -54,6 +54,9 @@ class KernelspaceDataplane:
         self._modifies = is_open(Feature.MODIFY_LOAD_BALANCER, config.profile)
         self._network_id = ""
         self._state = _State()
+
+    def limits(self, frontend: Frontend) -> Sequence[str]:
+        return limits(frontend, self._facts)
 
     async def start(self) -> None:
         """Wait for the network, and delete all load balancers and remote endpoints on it.

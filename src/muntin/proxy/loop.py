@@ -19,10 +19,10 @@ from muntin.kit.log import fields
 from muntin.model.resources import SERVICES, known
 from muntin.proxy import plan
 from muntin.proxy.config import ProxyConfig
-from muntin.proxy.dataplane import Dataplane, StartOver
+from muntin.proxy.dataplane import Change, Dataplane, StartOver
 from muntin.proxy.events import ServiceEvents
 from muntin.proxy.health import Healthz, ServiceHealth
-from muntin.proxy.plan import FrontendKey, HealthCheck
+from muntin.proxy.plan import Frontend, FrontendKey, HealthCheck
 from muntin.proxy.table import Table
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange, key_of
@@ -154,7 +154,7 @@ class Proxy:
         self._table.tell(changes, failures)
         self._healthz.mark()
         log.debug("synced", **fields(changes=len(changes), front_ends=len(self._table)))
-        await self._report(failures)
+        await self._report(changes, failures)
         return bool(failures)
 
     def _plan_service(self, name: str) -> None:
@@ -185,18 +185,25 @@ class Proxy:
                 log.warning("data plane not ready, trying again", **fields(error=err))
                 await self._clock.sleep(self._config.retry_s)
 
-    async def _report(self, failures: Mapping[FrontendKey, str]) -> None:
-        for key, problem in failures.items():
-            frontend = self._table.frontend(key)
-            if frontend is None:
+    async def _report(self, changes: Iterable[Change], failures: Mapping[FrontendKey, str]) -> None:
+        for change in changes:
+            if change.new is None:
                 continue
-            log.warning(
-                "front end not programmed",
-                **fields(service=frontend.service, kind=frontend.kind, error=problem),
-            )
-            service = self._services.get(frontend.service)
-            if self._config.emits_events and service is not None:
-                await self._events.warn(service, f"{frontend.kind} {key.port}: {problem}")
+            for limit in self._dataplane.limits(change.new):
+                await self._warn(change.new, limit)
+            problem = failures.get(change.key)
+            if problem:
+                log.warning(
+                    "front end not programmed",
+                    **fields(service=change.new.service, kind=change.new.kind, error=problem),
+                )
+                text = f"{change.new.kind} {change.key.port}: {problem}"
+                await self._warn(change.new, text)
+
+    async def _warn(self, frontend: Frontend, problem: str) -> None:
+        service = self._services.get(frontend.service)
+        if self._config.emits_events and service is not None:
+            await self._events.warn(service, problem)
 
 
 def _service_index(slice_: Object) -> Iterable[str]:

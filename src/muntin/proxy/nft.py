@@ -97,6 +97,9 @@ class NftDataplane:
     def close(self) -> None:
         self._netlink.close()
 
+    def limits(self, frontend: Frontend) -> Sequence[str]:
+        return ()
+
     async def start(self) -> None:
         skeleton = _skeleton(self._config)
         nft.run(f"add table ip {TABLE}\ndelete table ip {TABLE}\n{skeleton}", self._config.netns)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Any
 
-from muntin.model.windows import Feature, Profile, is_open
-from muntin.proxy.plan import Frontend, FrontendKind
+from muntin.model.windows import Feature, Profile, gate, is_open
+from muntin.proxy.plan import DEFAULT_AFFINITY_S, Frontend, FrontendKind
 
 Object = dict[str, Any]
 
@@ -70,6 +70,17 @@ def load_balancer(frontend: Frontend, endpoint_ids: Sequence[str], facts: HnsFac
         "PortMappings": [mapping],
         "Flags": DSR if dsr else 0,
     }
+
+
+def limits(frontend: Frontend, facts: HnsFacts) -> tuple[str, ...]:
+    """What this front end asks for and the node's Windows cannot do, in the gates' words."""
+    asked = []
+    if frontend.affinity_s:
+        asked.append(Feature.SESSION_AFFINITY)
+        if frontend.affinity_s != DEFAULT_AFFINITY_S:
+            asked.append(Feature.SESSION_AFFINITY_TIMEOUT)
+    shut = [gate(feature) for feature in asked if not is_open(feature, facts.profile)]
+    return tuple(f"not on this node: {row.summary}" for row in shut)
 
 
 def remote_endpoint(address: IPv4Address, network_id: str) -> Object:

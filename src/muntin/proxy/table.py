@@ -59,9 +59,6 @@ class Table:
         self._told.clear()
         self._open = set(self._wanted)
 
-    def frontend(self, key: FrontendKey) -> Frontend | None:
-        return self._wanted.get(key)
-
     def __len__(self) -> int:
         return len(self._wanted)
 
