@@ -265,3 +265,26 @@ def test_handler_error_is_a_500_and_the_connection_lives(caplog):
     assert answer.startswith(b"HTTP/1.1 500 ")
     assert answer.endswith(b"fine")
     assert "handler failed" in caplog.text
+
+
+def test_close_ends_a_pushed_body_cleanly():
+    async def handler(request: Request) -> Response:
+        async def push(writer) -> None:
+            writer.write(b"hello")
+            await asyncio.Event().wait()
+
+        return Response(200, {}, push)
+
+    async def main():
+        server = HttpServer(handler)
+        port = await server.listen_tcp("127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        await reader.readuntil(b"5\r\nhello\r\n")
+        started = asyncio.get_running_loop().time()
+        await server.close(grace_s=5)
+        assert asyncio.get_running_loop().time() - started < 1
+        assert await reader.read() == b"0\r\n\r\n"
+        writer.close()
+
+    run(main())

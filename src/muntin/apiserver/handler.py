@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 
 from muntin.apiserver import documents, reviews, routing, status, subresources
+from muntin.apiserver.authn import impersonation
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest, User, decode_path, parse_query
 from muntin.apiserver.subresources import binding
@@ -33,10 +34,24 @@ class Handler:
     async def __call__(self, request: Request) -> Answer:
         """Answer a request that came over the network."""
         try:
-            user = self._core.authenticator.authenticate(request)
+            user = self._impersonated(request, self._core.authenticator.authenticate(request))
         except MuntinError as err:
             return status.error_response(err)
         return await self.as_user(request, user)
+
+    def _impersonated(self, request: Request, user: User) -> User:
+        wanted = impersonation.impersonated(request.headers)
+        if wanted is None:
+            return user
+        for asked in impersonation.needed(user, wanted, request.headers):
+            if not self._core.authorizer.decide(asked).allowed:
+                text = (
+                    f'{asked.resource} "{asked.name}" is forbidden: User "{user.name}" cannot '
+                    f'impersonate resource "{asked.resource}" in API group "{asked.group}" at '
+                    "the cluster scope"
+                )
+                raise status.ApiError(403, "Forbidden", text)
+        return wanted
 
     async def as_user(self, request: Request, user: User) -> Answer:
         """Answer a request of somebody who is known already."""

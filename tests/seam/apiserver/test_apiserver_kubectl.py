@@ -128,6 +128,10 @@ def test_access_is_asked_and_checked(admin, namespace):
     admin("create", "rolebinding", "rb", "--role=r", f"--serviceaccount={namespace}:robot",
           "-n", namespace)  # fmt: skip
     assert admin("auth", "can-i", "create", "deployments").strip() == "yes"
+    robot = f"--as=system:serviceaccount:{namespace}:robot"
+    assert admin("auth", "can-i", "get", "pods", "-n", namespace, robot).strip() == "yes"
+    assert admin.run("auth", "can-i", "get", "pods", robot).stdout.strip() == "no"
+    assert "pods" in admin("auth", "can-i", "--list", "-n", namespace, robot)
 
 
 def test_services_get_addresses_and_ports(admin, namespace):

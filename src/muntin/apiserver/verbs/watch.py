@@ -33,8 +33,6 @@ async def run(core: Core, request: ApiRequest) -> Response:
     after = revision_param(request)
     initial = _initial_events(request, after)
     timeout = _timeout(request)
-    if after:
-        await core.cache.wait(min(after, core.cache.revision))
     renderer = output.Renderer(core.cache, core.clock, request.target, form)
 
     async def body(writer: BodyWriter) -> None:

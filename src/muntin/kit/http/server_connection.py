@@ -63,6 +63,7 @@ class Connection(asyncio.Protocol):
         self._refused: Response | None = None
         self._gone = False
         self._streaming = False
+        self._pushing = False
         self._raw: bytearray | None = None  # bytes after an upgrade request
         self._reading_paused = False
         self._url = b""
@@ -228,12 +229,15 @@ class Connection(asyncio.Protocol):
             self._ready.set_result(None)
 
     def finish_soon(self) -> None:
-        """Close after the answers that are due."""
+        """Close after the answers that are due; a pushed body, which has no end, ends now."""
         self._finishing = True
+        if self._pushing:
+            self.task.cancel()
         self._wake()
 
     def abort(self) -> None:
         """Drop the connection now."""
+        self._gone = True
         self.transport.abort()
         self.task.cancel()
 
@@ -333,10 +337,21 @@ class Connection(asyncio.Protocol):
                 writer.write(piece)
                 await self.drain()
         else:
-            await body(writer)
+            await self._push(body, writer)
         self._streaming = False
         if chunked and not self._gone:
             self.transport.write(b"0\r\n\r\n")
+
+    async def _push(self, body: Push, writer: _Writer) -> None:
+        self._pushing = True
+        try:
+            await body(writer)
+        except asyncio.CancelledError:
+            if self._gone or not self._finishing:
+                raise
+            self.task.uncancel()  # by finish_soon: end the body as if it had ended itself
+        finally:
+            self._pushing = False
 
     async def drain(self) -> None:
         """Wait while the transport's buffer is full; always lets others run once."""

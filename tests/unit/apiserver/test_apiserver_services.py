@@ -1,0 +1,59 @@
+import pytest
+
+from muntin.apiserver.services import spec as specs
+from muntin.apiserver.services.pools import AddressPool, OutOfRange, PortPool, Taken
+from muntin.kit import errors
+
+
+def test_each_address_has_one_owner():
+    pool = AddressPool("10.0.0.0/28")
+    drawn = {pool.draw("a") for _ in range(14)}
+    assert len(drawn) == 14
+    assert not drawn & {"10.0.0.0", "10.0.0.15"}
+    with pytest.raises(errors.Exhausted):
+        pool.draw("a")
+    pool.release("10.0.0.5", "b")  # not its owner
+    with pytest.raises(Taken):
+        pool.hold("10.0.0.5", "b")
+    pool.release("10.0.0.5", "a")
+    assert pool.draw("b") == "10.0.0.5"
+
+
+@pytest.mark.parametrize("address", ["10.0.0.0", "10.0.1.1", "2001:db8::1"])
+def test_addresses_outside_the_range(address):
+    with pytest.raises(OutOfRange):
+        AddressPool("10.0.0.0/24").hold(address, "a")
+
+
+def test_drawn_ports_leave_the_lower_band_to_those_who_choose():
+    pool = PortPool(30000, 32767)
+    assert min(pool.draw("a") for _ in range(300)) >= 30086
+
+
+def service(kind, *ports, **spec):
+    return {"metadata": {"name": "s"}, "spec": {"type": kind, "ports": list(ports), **spec}}
+
+
+def test_what_an_update_leaves_out_is_carried_over():
+    port = {"port": 80, "protocol": "TCP"}
+    old = service("NodePort", {**port, "nodePort": 30001}, clusterIP="10.0.0.9")
+    new = service("NodePort", dict(port))
+    specs.carry_over(new, old)
+    assert new["spec"]["clusterIP"] == "10.0.0.9"
+    assert new["spec"]["ports"][0]["nodePort"] == 30001
+
+
+def test_changing_the_type_gives_ports_back():
+    port = {"port": 80, "protocol": "TCP", "nodePort": 30001}
+    old = service("NodePort", dict(port), externalTrafficPolicy="Cluster")
+    new = service("ClusterIP", dict(port), externalTrafficPolicy="Cluster")
+    specs.carry_over(new, old)
+    assert "nodePort" not in new["spec"]["ports"][0]
+    assert "externalTrafficPolicy" not in new["spec"]
+
+
+def test_both_protocols_of_a_port_share_a_number():
+    new = service("NodePort", {"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"})
+    specs.fill(new, "a", AddressPool("10.0.0.0/24"), PortPool(30000, 30100))
+    first, second = (port["nodePort"] for port in new["spec"]["ports"])
+    assert first == second
