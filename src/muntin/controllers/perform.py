@@ -30,6 +30,10 @@ NAMESPACE_TERMINATING = "NamespaceTerminating"
 """The cause the API server names when it refuses to create in a namespace being deleted."""
 
 
+MAX_BATCH = 32
+"""Requests of one batch under way at once: more would hold up whoever shares the event loop."""
+
+
 @dataclass(slots=True)
 class Outcome:
     """When to look again, and why a batch failed: whoever reads it retries."""
@@ -76,7 +80,7 @@ class Performer:
                 outcome.error = failed[0]
                 outcome.failure = _failure(batch[0].told, failed[0])
                 return
-            start, size = start + size, size * 2
+            start, size = start + size, min(size * 2, MAX_BATCH)
 
     async def _attempt(self, action: Create | Delete) -> errors.MuntinError | None:
         try:

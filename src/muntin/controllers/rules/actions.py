@@ -74,7 +74,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class InBatches:
-    """The same action on many objects: 1, 2, 4, 8... at a time, ending with the first bad batch.
+    """The same action on many objects: 1, 2, 4, 8... at once, ending with the first bad batch.
 
     So a namespace without quota costs one refused request and not five hundred.
     """
