@@ -1,9 +1,6 @@
 """One suite for every store; a real etcd is the oracle of what each verb means."""
 
 import asyncio
-import shutil
-import subprocess
-import time
 from contextlib import asynccontextmanager
 
 import pytest
@@ -13,39 +10,6 @@ from muntin.seams.store import RevisionConflict
 from muntin.seams.store.etcd import EtcdStore
 from muntin.seams.store.memory import MemoryStore
 from muntin.seams.store.sqlite import SqliteStore
-
-
-@pytest.fixture(scope="module")
-def etcd(tmp_path_factory):
-    """The Unix socket of an etcd of our own."""
-    binary = shutil.which("etcd")
-    assert binary, "Debian's etcd-server is not installed"
-    folder = tmp_path_factory.mktemp("etcd")
-    process = subprocess.Popen(
-        [
-            binary,
-            "--data-dir=data",
-            "--listen-client-urls=unix://localhost:1",
-            "--advertise-client-urls=unix://localhost:1",
-            "--listen-peer-urls=unix://localhost:2",
-            "--initial-advertise-peer-urls=unix://localhost:2",
-            "--initial-cluster=default=unix://localhost:2",
-        ],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    socket = folder / "localhost:1"
-    try:
-        deadline = time.monotonic() + 20
-        while not socket.exists():
-            assert process.poll() is None, "etcd ended"
-            assert time.monotonic() < deadline, "etcd did not start"
-            time.sleep(0.02)
-        yield str(socket)
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.fixture(params=["memory", "sqlite", "etcd"])

@@ -1,0 +1,40 @@
+"""What the suites of several seams share."""
+
+import shutil
+import subprocess
+import time
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def etcd(tmp_path_factory):
+    """The Unix socket of an etcd of our own."""
+    binary = shutil.which("etcd")
+    assert binary, "Debian's etcd-server is not installed"
+    folder = tmp_path_factory.mktemp("etcd")
+    process = subprocess.Popen(
+        [
+            binary,
+            "--data-dir=data",
+            "--listen-client-urls=unix://localhost:1",
+            "--advertise-client-urls=unix://localhost:1",
+            "--listen-peer-urls=unix://localhost:2",
+            "--initial-advertise-peer-urls=unix://localhost:2",
+            "--initial-cluster=default=unix://localhost:2",
+        ],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    socket = folder / "localhost:1"
+    try:
+        deadline = time.monotonic() + 20
+        while not socket.exists():
+            assert process.poll() is None, "etcd ended"
+            assert time.monotonic() < deadline, "etcd did not start"
+            time.sleep(0.02)
+        yield str(socket)
+    finally:
+        process.kill()
+        process.wait()
