@@ -2,7 +2,7 @@
 
 In: ``scripts/sources/kubernetes-protobuf-fields.json`` (numbers and types of every message), and
 data/schema.tsv for the JSON names and required fields. Out: one line a message; how to read it is
-said in `muntin.model.protobuf`. Run after gen_schema.py, without arguments; ``make gen`` does.
+said in `muntin.model.protobuf`. Run after gen_api_schema.py, without arguments; ``make gen`` does.
 """
 
 from __future__ import annotations

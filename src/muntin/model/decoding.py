@@ -97,6 +97,12 @@ _INT_LIMITS = {"i": 2**31, "i32": 2**31, "i64": 2**63}
 Path = tuple[str | int, ...]
 
 
+class _Key(str):
+    """A map's key within a path: part of it for users, but not for Go's decoder."""
+
+    __slots__ = ()
+
+
 class _Walk:
     """One pass over one body."""
 
@@ -154,7 +160,7 @@ class _Walk:
             found = {}
             for key, item in value.items():
                 self._owner = owner
-                found[key] = self._member(items, item, (*path, key))
+                found[key] = self._member(items, item, (*path, _Key(key)))
             return found
         return self._scalar(code, value, path)
 
@@ -216,7 +222,7 @@ class _Walk:
 
     def _mismatch(self, value: Any, wanted: str, path: Path, found: str = "") -> _Mismatch:
         found = found or _json_kind(value)
-        where = ".".join(part for part in path if isinstance(part, str))
+        where = ".".join(part for part in path if type(part) is str)
         if not where:
             return _Mismatch(f"json: cannot unmarshal {found} into Go value of type {wanted}")
         return _Mismatch(

@@ -1,8 +1,9 @@
 """The API's types, per Kubernetes version: fields, their kinds, and how lists and maps merge.
 
-`load` reads data/schema.tsv (made by scripts/gen_schema.py) and keeps the lines of one version; a
-type is parsed when it is first asked for. A line is: versions (a bit set over the names in the
-first line), type name, own shape, group/version/kinds, fields. A shape is a letter and attributes:
+`load` reads data/schema.tsv (made by scripts/gen_api_schema.py) and keeps the lines of one
+version; a type is parsed when it is first asked for. A line is: versions (a bit set over the names
+in the first line), type name, own shape, group/version/kinds, fields. A shape is a letter and
+attributes:
 ``s`` string, ``y`` base64, ``t`` time, ``i i32 i64`` integers, ``n n64`` numbers, ``b`` boolean,
 ``o`` object, ``*`` anything, ``@Name`` a type, ``[`` list of, ``{`` map to;
 then ``|l=`` list type, ``|k=`` list map keys, ``|m=`` map type, ``|p=`` patch merge key and

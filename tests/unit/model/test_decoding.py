@@ -61,6 +61,11 @@ def test_duplicates_are_found_at_any_depth() -> None:
             "of type string",
         ),
         (
+            {"metadata": {"labels": {"a": 1}}},
+            "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of "
+            "type string",
+        ),
+        (
             pod(priority=2**40),
             "json: cannot unmarshal number 1099511627776 into Go struct field "
             "PodSpec.spec.priority of type int32",
