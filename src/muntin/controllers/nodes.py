@@ -84,7 +84,7 @@ class NodeLifecycle:
             node=node,
             last_seen=self._beats.get(round.key, (None, round.now))[1],
             pods=self._pods.by_index(NODE, round.key),
-            all_silent=all(map(node_lifecycle.is_silent, self._nodes)) and len(self._nodes) > 1,
+            all_silent=all(map(node_lifecycle.is_silent, self._nodes)),
             grace_s=self._grace_s,
         )
         return node_lifecycle.reconcile(snapshot, round.now)

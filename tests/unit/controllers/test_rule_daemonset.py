@@ -111,6 +111,9 @@ def test_a_failed_pod_is_told_of_and_replaced_and_a_second_one_removed():
     owner = daemon_set()
     actions = decide(owner, [node("n1")], [on("n1", owner, phase="Failed")])
     assert without_status(actions) == ["note FailedDaemonPod", "delete pod p-n1"]
+    fresh = on("n1", owner, phase="Failed", creationTimestamp=at(-1))
+    assert without_status(decide(owner, [node("n1")], [fresh])) == []
+    assert "again 10" in said(decide(owner, [node("n1")], [fresh]))
     second = on("n1", owner)
     second["metadata"].update(name="p2", uid="p2", creationTimestamp=at())
     assert without_status(decide(owner, [node("n1")], [on("n1", owner), second])) == [

@@ -159,6 +159,17 @@ def test_an_error_event_is_raised():
         watch(ScriptedTransport(streams=[[orjson.dumps(gone) + b"\n"]]))
 
 
+@pytest.mark.parametrize("line", [b"<html>", b"[]", b'{"type": "ADDED"}'])
+def test_what_is_no_event_is_an_error_of_ours(line):
+    with pytest.raises(errors.Internal):
+        watch(ScriptedTransport(streams=[[line + b"\n"]]))
+
+
+def test_an_answer_that_is_not_json_is_an_error_of_ours():
+    with pytest.raises(errors.Internal, match="not JSON"):
+        asyncio.run(Client(ScriptedTransport(answers=[(200, b"<html>")])).get(PODS, "a", "ns"))
+
+
 def test_discovery_of_an_aggregated_server_gives_each_resource_once():
     def entry(name, kind, scope="Namespaced"):
         return {

@@ -32,14 +32,15 @@ from muntin.controllers.rules.ownership import claim
 from muntin.controllers.rules.pod_ranking import ready_since
 from muntin.controllers.rules.replicaset import BURST, pod_created, pod_deleted
 from muntin.controllers.rules.templates import pod_from_template
-from muntin.model import intstr, pods
+from muntin.model import intstr, pods, times
 from muntin.model.resources import DAEMON_SETS, PODS
 from muntin.model.selectors import labels_of
 
 GENERATION_LABEL = "pod-template-generation"
 GENERATION_ANNOTATION = "deprecated.daemonset.template.generation"
-FAILED_POD_DELAY_S = 1.0
-"""Between a pod that failed and the next one on its node; upstream's back-off begins there."""
+FAILED_POD_AGE_S = 10.0
+"""A pod that ended is replaced when it is that old, so that one that cannot live does not spin.
+Upstream backs off by node, from one second to fifteen minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +71,8 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
         if actions:
             return actions
         actions = _place(snapshot, by_node, now)
-        if not actions:
-            actions = _replace(snapshot, by_node, now)
+        if all(isinstance(action, Again) for action in actions):
+            actions += _replace(snapshot, by_node, now)
     return [*actions, *_status(snapshot, by_node, now)]
 
 
@@ -96,6 +97,7 @@ def _place(snapshot: Snapshot, by_node: Mapping[str, Sequence[Object]], now: flo
     missing: list[str] = []
     surplus: list[Object] = []
     known = set()
+    waiting = False
     for node in snapshot.nodes:
         name = node["metadata"]["name"]
         known.add(name)
@@ -107,8 +109,11 @@ def _place(snapshot: Snapshot, by_node: Mapping[str, Sequence[Object]], now: flo
             surplus += [pod for pod in here if not pods.is_deleting(pod)]
         else:
             ended, extra = _ended_and_extra(here)
-            notes += _ended_notes(snapshot.daemon_set, ended, name)
-            surplus += [*ended, *extra]
+            old_enough = [pod for pod in ended if _age_s(pod, now) >= FAILED_POD_AGE_S]
+            if len(old_enough) < len(ended):
+                waiting = True
+            notes += _ended_notes(snapshot.daemon_set, old_enough, name)
+            surplus += [*old_enough, *extra]
     # A pod made for a node that is gone, and never bound, would wait for ever.
     for name, unbound in by_node.items():
         if name not in known:
@@ -123,7 +128,14 @@ def _place(snapshot: Snapshot, by_node: Mapping[str, Sequence[Object]], now: flo
         actions.append(InBatches(creates))
     if deletes:
         actions.append(InBatches(deletes))
+    if waiting:
+        actions.append(Again(FAILED_POD_AGE_S))
     return actions
+
+
+def _age_s(pod: Object, now: float) -> float:
+    created = times.seconds_of(pod["metadata"].get("creationTimestamp"))
+    return now - created if created is not None else FAILED_POD_AGE_S
 
 
 def _ended_and_extra(here: Sequence[Object]) -> tuple[list[Object], list[Object]]:

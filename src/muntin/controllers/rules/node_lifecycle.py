@@ -24,6 +24,8 @@ from muntin.model.resources import NODES, PODS
 
 GRACE_S = 50.0
 """How long a node may be silent, as node-monitor-grace-period."""
+MONITOR_S = 5.0
+"""How often a silent node is looked at: others may be heard again, or fall silent too."""
 _CONDITIONS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 _PRESSURE = {
     "MemoryPressure": taints.MEMORY_PRESSURE,
@@ -63,8 +65,7 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if wanted != (node["spec"].get("taints") or []):
         obj = {**node, "spec": {**node["spec"], "taints": wanted}}
         actions.append(Update(resource=NODES, obj=obj))
-    if now < silent_at:
-        actions.append(Again(silent_at - now + 0.1))
+    actions.append(Again(silent_at - now + 0.1 if now < silent_at else MONITOR_S))
     return actions
 
 

@@ -167,7 +167,7 @@ class Client:
         answer = await self._send(method, path, headers, body)
         if answer.status >= 400:
             raise error_of_answer(answer.status, answer.body)
-        parsed = orjson.loads(answer.body) if answer.body else {}
+        parsed = _parsed(answer.body) if answer.body else {}
         if not isinstance(parsed, dict):
             raise errors.Internal(f"{method} {path}: the answer is not a JSON object")
         return parsed
@@ -203,11 +203,20 @@ def _query(**params: str) -> str:
     return f"?{urlencode(given)}" if given else ""
 
 
+def _parsed(text: bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except ValueError as err:
+        raise errors.Internal(f"the server's answer is not JSON: {text[:100]!r}") from err
+
+
 def _event(line: bytes) -> WatchEvent:
-    parsed = orjson.loads(line)
-    if parsed["type"] == "ERROR":
+    parsed = _parsed(line)
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("object"), dict):
+        raise errors.Internal(f"not a watch event: {line[:100]!r}")
+    if parsed.get("type") == "ERROR":
         raise error_of(parsed["object"])
-    return WatchEvent(parsed["type"], parsed["object"])
+    return WatchEvent(str(parsed.get("type")), parsed["object"])
 
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
