@@ -6,6 +6,7 @@ import click
 
 from muntin.cli import (
     build_base,
+    cri,
     down,
     errors,
     kubeconfig,
@@ -34,6 +35,7 @@ COMMANDS = (
     shell.command,
     logs.command,
     kubeconfig.command,
+    cri.command,
     build_base.command,
     version.command,
 )
