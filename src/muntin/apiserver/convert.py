@@ -1,6 +1,6 @@
 """Objects in the form of another version than the stored one.
 
-Most versions of a kind differ in name only here; events are the exception.
+Most versions of a kind differ in name only here; events and autoscalers are the exceptions.
 Source: kubernetes v1.34 pkg/apis/events/v1/conversion.go.
 """
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from muntin.model import autoscaling
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
@@ -42,6 +43,8 @@ def to_version(obj: Object, resource: Resource, stored: Resource) -> Object:
     """A stored object in the form of ``resource``."""
     if is_same(resource, stored):
         return obj
+    if resource.group == "autoscaling":
+        return autoscaling.v1_of(obj)
     names = _EVENT_FIELDS if resource.group == "events.k8s.io" else {}
     return _renamed(obj, names, resource)
 
@@ -50,6 +53,8 @@ def to_stored(obj: Object, resource: Resource, stored: Resource) -> Object:
     """An object of ``resource`` in the form it is stored in."""
     if is_same(resource, stored):
         return obj
+    if resource.group == "autoscaling":
+        return autoscaling.v2_of(obj)
     names = _STORED_FIELDS if resource.group == "events.k8s.io" else {}
     return _renamed(obj, names, stored)
 

@@ -5,6 +5,7 @@ of `resources`, ``Schema`` is one API version's types):
 
 ``resources``        RESOURCES; by_path(group, version, plural), by_kind(api_version, kind),
                      named(text), served(schema.has_kind), storage_version(resource); PODS, NODES...
+``autoscaling``      v1_of, v2_of: autoscalers between their versions
 ``selectors``        parse_labels(text), labels_of(selector dict) -> Selector.matches(labels);
                      parse_fields(text, resource) -> FieldSelector.matches(fields),
                      object_fields(resource, obj), field_names(resource)
@@ -24,5 +25,6 @@ of `resources`, ``Schema`` is one API version's types):
 ``openapi``          v3_index, v3_document(schema, rows, gv), v2_json, v2_gnostic
 ``protobuf``         decode_body(body): requests of clients that write protobuf
 ``pods`` ``taints`` ``affinity``  what scheduler, kubelet and controllers all need to know of pods
+``times``            text_of(seconds), micro_text_of(seconds), seconds_of(text): no clock in it
 ``gates`` ``windows`` ``windows_releases``  the table of Windows capabilities
 """
