@@ -316,6 +316,33 @@ def test_a_pod_that_fits_nowhere_says_why_and_goes_when_it_can():
     run(scenario)
 
 
+def test_pods_that_are_refused_are_told_of_and_made_when_they_may_be():
+    async def scenario(plane):
+        pod = {"serviceAccountName": "later"}
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=3, pod=pod))
+        messages = await events_about(plane, "ReplicaSet", "FailedCreate")
+        assert 'serviceaccount "later" not found' in messages[0]
+        assert messages[0].startswith("Error creating: pods ")
+
+        async def failing():
+            found = await plane.admin.get(DEPLOYMENTS, "web", "default")
+            rows = (found.get("status") or {}).get("conditions") or ()
+            return [row for row in rows if row["type"] == "ReplicaFailure"]
+
+        (row,) = await plane.until(failing, "the condition ReplicaFailure")
+        assert (row["status"], row["reason"]) == ("True", "FailedCreate")
+        account = {"metadata": {"name": "later"}}
+        await plane.admin.create(SERVICE_ACCOUNTS, account, "default")
+        await complete(plane, 3)
+
+        async def well():
+            return not await failing()
+
+        await plane.until(well, "no ReplicaFailure")
+
+    run(scenario)
+
+
 def test_a_gated_pod_waits_for_its_gate():
     async def scenario(plane):
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **template()}
