@@ -38,6 +38,7 @@ LONG_VALUES = frozenset(VALUES.values()) | {
 REFUSED = frozenset({"proxy", "form", "remote-header-name"})
 SILENT_FAILURE = 22
 BAD_USAGE = 2
+WRITE_ERROR = 23
 
 
 class Usage(Exception):
@@ -250,6 +251,8 @@ class Transfer:
             self._write(answer, body=not (failing and "fail" in self.options.flags))
         except FetchError as err:
             code, problem = EXIT[err.kind], str(err)
+        except OSError:
+            code, problem = WRITE_ERROR, "Failure writing output to destination"
         self._complain(code, problem)
         if "write-out" in self.options.values:
             text = write_out(self.options.values["write-out"], answer, self)
@@ -335,7 +338,7 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return 23
+        return WRITE_ERROR
 
 
 def _all(options: Options, host: Host) -> int:

@@ -217,6 +217,16 @@ def convert(param: Param, value: Any, command: str) -> Any:
     return value
 
 
+def qualified(error_id: str, command: str) -> str:
+    """The error's id with the class of the cmdlet, as PowerShell qualifies it."""
+    if "," in error_id:
+        return error_id
+    verb, dash, noun = command.partition("-")
+    if not dash or noun.startswith(("Net", "Dns")):
+        return f"{error_id},{command}"
+    return f"{error_id},Microsoft.PowerShell.Commands.{verb}{noun}Command"
+
+
 def _shown_type(kind: str) -> str:
     names = {
         "int": "System.Int32", "long": "System.Int64", "double": "System.Double",
@@ -228,6 +238,6 @@ def _shown_type(kind: str) -> str:
 
 def _binding_error(message: str, error_id: str, command: str) -> PSError:
     return PSError(
-        message, f"{error_id},{command}", "InvalidArgument", activity=command,
+        message, qualified(error_id, command), "InvalidArgument", activity=command,
         exception="ParameterBindingException",
     )  # fmt: skip

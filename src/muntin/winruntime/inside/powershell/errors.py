@@ -65,6 +65,16 @@ class NetError(Exception):
         self.extra = extra
 
 
+class Refusal(NetError):
+    """Something that .NET or PowerShell has and this subset does not: ends the script."""
+
+    def __init__(self, what: str) -> None:
+        """``what`` begins the sentence."""
+        super().__init__(
+            "System.NotSupportedException", f"{what} not supported by this subset of PowerShell."
+        )
+
+
 class NetException:
     """The exception object that scripts see as ``$_.Exception``."""
 

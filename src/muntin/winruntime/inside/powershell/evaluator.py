@@ -20,6 +20,7 @@ from .errors import (
     NetException,
     ParseError,
     PSError,
+    Refusal,
     ReturnSignal,
     StopUpstream,
 )
@@ -510,6 +511,7 @@ class Evaluator:
                 err.type_name.rsplit(".", 1)[-1],
                 exception="MethodInvocationException",
                 inner=inner,
+                fatal=isinstance(err, Refusal),
             ) from err
         except (TypeError, AttributeError) as err:
             raise PSError(

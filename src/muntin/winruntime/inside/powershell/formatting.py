@@ -24,7 +24,9 @@ class Column:
 
 def shown_as_text(item: Any) -> bool:
     """Whether an object is a line of text by itself."""
-    return not isinstance(item, (v.PSObject, v.Hashtable)) and not _public(item)
+    if isinstance(item, v.PSObject):
+        return item.is_text
+    return not isinstance(item, v.Hashtable) and not _public(item)
 
 
 def _public(item: Any) -> list[str]:

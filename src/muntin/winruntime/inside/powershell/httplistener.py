@@ -17,7 +17,7 @@ from typing import Any
 from . import values as v
 from .addresses import IPEndPoint
 from .encodings import Encodings
-from .errors import NetError
+from .errors import NetError, Refusal
 from .httpwire import BadRequest, Head, Reader
 from .uri import Uri
 
@@ -69,10 +69,7 @@ def parse_prefix(prefix: str) -> tuple[str, int, str]:
             "Only Uri prefixes ending in '/' are allowed.\r\nParameter name: uriPrefix",
         )
     if match.group(1).lower() == "https":
-        raise NetError(
-            "System.NotSupportedException",
-            "https prefixes of HttpListener are not supported by this subset of PowerShell.",
-        )
+        raise Refusal("https prefixes of HttpListener are")
     return match.group(2).lower(), int(match.group(3) or 80), match.group(4)
 
 
@@ -151,10 +148,7 @@ class HttpListener(v.NetObject):
 
     def GetContextAsync(self) -> Any:
         """Refused by name."""
-        raise NetError(
-            "System.NotSupportedException",
-            "GetContextAsync is not supported by this subset of PowerShell; use GetContext.",
-        )
+        raise Refusal("GetContextAsync (use GetContext) is")
 
     BeginGetContext = GetContextAsync
 

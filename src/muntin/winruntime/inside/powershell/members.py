@@ -212,6 +212,50 @@ class ListMembers(ArrayMembers):
         return list(self)
 
 
+class QueueMembers(ArrayMembers):
+    """Queue and Queue[T]."""
+
+    def Enqueue(self: Any, item: Any) -> None:
+        self.append(item)
+
+    def Dequeue(self: Any) -> Any:
+        return _not_empty(self, "Queue").pop(0)
+
+    def Peek(self: Any) -> Any:
+        return _not_empty(self, "Queue")[0]
+
+    def Clear(self: Any) -> None:
+        self.clear()
+
+    def ToArray(self: Any) -> list[Any]:
+        return list(self)
+
+
+class StackMembers(ArrayMembers):
+    """Stack and Stack[T]; the end of the list is the top."""
+
+    def Push(self: Any, item: Any) -> None:
+        self.append(item)
+
+    def Pop(self: Any) -> Any:
+        return _not_empty(self, "Stack").pop()
+
+    def Peek(self: Any) -> Any:
+        return _not_empty(self, "Stack")[-1]
+
+    def Clear(self: Any) -> None:
+        self.clear()
+
+    def ToArray(self: Any) -> list[Any]:
+        return list(reversed(self))
+
+
+def _not_empty(items: Any, name: str) -> Any:
+    if not items:
+        raise NetError("System.InvalidOperationException", f"{name} empty.")
+    return items
+
+
 class HashtableMembers(ObjectMembers):
     """Hashtable, OrderedDictionary and Dictionary."""
 
@@ -294,6 +338,8 @@ class PSObjectMembers(ObjectMembers):
 
 _CLASSES: tuple[tuple[type, type], ...] = (
     (str, StringMembers),
+    (v.Queue, QueueMembers),
+    (v.Stack, StackMembers),
     (v.ArrayList, ListMembers),
     (list, FixedArrayMembers),
     (bytearray, FixedArrayMembers),

@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from . import values as v
-from .errors import ExitSignal, NetError
+from .errors import ExitSignal, NetError, Refusal
 from .host import current
 from .textformat import composite, regex, substitution
 
@@ -165,22 +165,7 @@ class ScriptBlocks:
 
     @staticmethod
     def Create(_text: Any) -> Any:
-        raise NetError(
-            "System.NotSupportedException",
-            "[scriptblock]::Create is not supported by this subset of PowerShell.",
-        )
-
-
-class Queue(v.ArrayList):
-    """A queue; ``enqueue`` and ``dequeue`` are its methods."""
-
-    __slots__ = ()
-
-
-class Stack(v.ArrayList):
-    """A stack."""
-
-    __slots__ = ()
+        raise Refusal("[scriptblock]::Create is")
 
 
 class Maths:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import values as v
-from .errors import NetError, NetException, ParseError, PSError
+from .errors import NetError, NetException, ParseError, PSError, Refusal
 from .lexer import position_of
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Reporter:
             error = PSError(
                 err.message, short, exception=err.type_name,
                 inner=NetException(err.type_name, err.message, **err.extra),
+                fatal=isinstance(err, Refusal),
             )  # fmt: skip
             error.exception = NetException(err.type_name, err.message, **err.extra)
             return error

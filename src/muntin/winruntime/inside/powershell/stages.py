@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import nodes as n
 from . import values as v
-from .binding import Arg, bind
-from .errors import NetError, NetException, ParseError, PSError, StopUpstream
+from .binding import Arg, bind, qualified
+from .errors import NetError, NetException, ParseError, PSError, Refusal, StopUpstream
 
 if TYPE_CHECKING:
     from .cmdlets.table import Cmdlet
@@ -91,7 +91,7 @@ class Call:
         """A terminating error, to be raised."""
         text = v.to_text(target)
         return PSError(
-            message, f"{error_id},{self.name}", category, text,
+            message, qualified(error_id, self.name), category, text,
             target_type=v.short_name(v.type_name(target)) if text else "",
             activity=self.name, exception=exception, target_object=target if text else None,
         )  # fmt: skip
@@ -193,9 +193,10 @@ class CmdletStage(Stage):
         except NetError as err:
             short = err.type_name.rsplit(".", 1)[-1]
             error = PSError(
-                err.message, f"{short},{self.row.name}", activity=self.row.name,
+                err.message, qualified(short, self.row.name), activity=self.row.name,
                 exception=err.type_name, node=self.node,
                 inner=NetException(err.type_name, err.message, **err.extra),
+                fatal=isinstance(err, Refusal),
             )  # fmt: skip
             raise self._preferred(error) from err
         except ParseError as err:

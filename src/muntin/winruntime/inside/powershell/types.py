@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from . import values as v
-from .errors import NetError, NetException, PSError, ancestry
+from .errors import NetError, NetException, PSError, Refusal, ancestry
 
 
 class Row(NamedTuple):
@@ -57,10 +57,10 @@ TYPES: tuple[Row, ...] = (
     _row("System.Collections.ArrayList", new="types:make_arraylist", cast="types:make_arraylist"),
     _row("System.Collections.Generic.List", new="types:make_list", cast="types:make_list"),
     _row("System.Collections.Generic.Dictionary", new="types:make_dictionary"),
-    _row("System.Collections.Queue", new="netlib:Queue"),
-    _row("System.Collections.Generic.Queue", new="netlib:Queue"),
-    _row("System.Collections.Stack", new="netlib:Stack"),
-    _row("System.Collections.Generic.Stack", new="netlib:Stack"),
+    _row("System.Collections.Queue", new="values:Queue"),
+    _row("System.Collections.Generic.Queue", new="values:Queue"),
+    _row("System.Collections.Stack", new="values:Stack"),
+    _row("System.Collections.Generic.Stack", new="values:Stack"),
     _row("System.DateTime", "datetime", statics="datestatics:DateTimes",
          new="datetimes:make_datetime", cast="datetimes:to_datetime"),
     _row("System.TimeSpan", "timespan", statics="datestatics:TimeSpans",
@@ -274,14 +274,7 @@ def construct(wanted: TypeRef, args: list[Any]) -> Any:
         usual = f"Exception of type '{wanted.FullName}' was thrown."
         return NetException(wanted.FullName, v.to_text(args[0]) if args else usual)
     if row is None or not row.new:
-        raise PSError(
-            f"Cannot create an instance of type [{wanted.FullName}]: it has no constructor in this "
-            "subset of PowerShell.",
-            "NotSupportedBySubset",
-            "NotImplemented",
-            exception="RuntimeException",
-            fatal=True,
-        )
+        raise Refusal(f"Making an instance of [{wanted.FullName}] is")
     maker = load(row.new)
     made = maker(*args)
     if isinstance(made, v.ArrayList) or (

@@ -51,6 +51,18 @@ class ArrayList(list[Any]):
         self.net_name = net_name
 
 
+class Queue(ArrayList):
+    """First in, first out."""
+
+    __slots__ = ()
+
+
+class Stack(ArrayList):
+    """Last in, first out."""
+
+    __slots__ = ()
+
+
 class Hashtable(NetObject):
     """Keys to values; text keys do not mind case. Keeps the order in which keys came."""
 
@@ -107,6 +119,7 @@ class PSObject:
         self.shown: tuple[str, ...] = ()
         self.methods: dict[str, Any] = {}
         self.text = ""
+        self.is_text = False
 
     def find(self, name: str) -> str | None:
         """The property called ``name`` in whatever case."""

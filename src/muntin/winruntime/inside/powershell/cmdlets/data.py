@@ -43,12 +43,10 @@ def _json(value: Any, depth: int, indent: int, compress: bool) -> str:
         return _escaped(json.dumps(v.to_text(value)))
     pairs = _pairs(value)
     colon = ":" if compress else ":  "
-    parts = [
-        _escaped(json.dumps(name, ensure_ascii=False))
-        + colon
-        + _json(item, depth - 1, indent + 4, compress)
-        for name, item in pairs
-    ]
+    parts = []
+    for name, item in pairs:
+        head = _escaped(json.dumps(name, ensure_ascii=False)) + colon
+        parts.append(head + _json(item, depth - 1, indent + 4 + len(head), compress))
     return _wrapped("{", parts, "}", indent, compress)
 
 
@@ -182,7 +180,7 @@ def _match_info(name: str, number: int, line: str, hits: list[Any]) -> v.PSObjec
         Line=line, LineNumber=number, Path=name, Filename=name.rsplit("\\", 1)[-1], Matches=matches,
     )  # fmt: skip
     made.text = line if name == "InputStream" else f"{name}:{number}:{line}"
-    made.shown = ()
+    made.is_text = True
     return made
 
 

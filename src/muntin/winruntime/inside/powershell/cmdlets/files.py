@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from .. import values as v
-from ..errors import NetError, PSError
+from ..errors import NetError, PSError, Refusal
 from ..stages import Call
 from ..textformat import wildcard
 
@@ -315,10 +315,7 @@ def new_item(call: Call, item: Any, has_input: bool) -> None:
             call, full, unix, item if has_input and not call.has("value") else call.get("value")
         )
     else:
-        raise call.failure(
-            f"Item type '{kind}' is not supported by this subset of PowerShell.",
-            "NotSupportedBySubset", "NotImplemented",
-        )  # fmt: skip
+        raise Refusal(f"Item type '{kind}' is")
     call.write(item_of(call.host, full))
 
 

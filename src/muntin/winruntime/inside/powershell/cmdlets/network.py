@@ -10,7 +10,7 @@ from typing import Any
 from .. import adapters as net
 from .. import values as v
 from ..addresses import lookup
-from ..errors import NetError
+from ..errors import NetError, Refusal
 from ..stages import Call
 from ..textformat import wildcard
 
@@ -327,11 +327,7 @@ def resolve_dnsname(call: Call, item: Any, has_input: bool) -> None:
         name, wanted = reverse_name(name), ["PTR"]
     for one in wanted:
         if one not in TYPES:
-            raise call.failure(
-                f"Cannot bind parameter 'Type'. Record type '{one}' is not supported by this "
-                "subset of PowerShell.",
-                "NotSupportedBySubset", "NotImplemented",
-            )  # fmt: skip
+            raise Refusal(f"Record type '{one}' is")
     servers = call.get("server")
     found = []
     last: ResolveError | None = None

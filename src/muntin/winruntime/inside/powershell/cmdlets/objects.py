@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import types
 from .. import values as v
-from ..errors import NetError, NetException
+from ..errors import NetError, NetException, Refusal
 from ..formatting import columns_of, property_names
 from ..members import get_member as member_of
 from ..stages import Call
@@ -312,9 +312,11 @@ def get_member(call: Call, items: list[Any], _has_input: bool) -> None:
 def new_object(call: Call, _item: Any, _has_input: bool) -> None:
     """An instance of a type."""
     if call.has("comobject"):
+        raise Refusal("COM objects are")
+    if not call.has("typename"):
         raise call.failure(
-            "COM objects are not supported by this subset of PowerShell.", "NotSupportedBySubset",
-            "NotImplemented",
+            "Cannot process command because of one or more missing mandatory parameters: TypeName.",
+            "MissingMandatoryParameter", "InvalidArgument", exception="ParameterBindingException",
         )  # fmt: skip
     name = call.get("typename")
     wanted = types.find(name)
@@ -360,20 +362,16 @@ def add_member(call: Call, item: Any, has_input: bool) -> None:
     name = call.get("notepropertyname") or call.get("name")
     value = call.get("notepropertyvalue") if call.has("notepropertyname") else call.get("value")
     kind = v.to_text(call.get("membertype", "NoteProperty")).lower()
+    if kind not in ("noteproperty", "scriptmethod", "scriptproperty", "aliasproperty", "property"):
+        kind, name, value = "noteproperty", call.get("membertype"), name  # NAME VALUE alone
     if not isinstance(target, v.PSObject):
-        raise call.failure(
-            "Members can only be added to PSCustomObject in this subset of PowerShell.",
-            "NotSupportedBySubset", "NotImplemented",
-        )  # fmt: skip
+        raise Refusal("Adding members to anything but a PSCustomObject is")
     if kind == "scriptmethod" and isinstance(value, v.ScriptBlock):
         target.methods[v.to_text(name).lower()] = _method(call, target, value)
     elif kind == "noteproperty":
         target.properties[target.find(v.to_text(name)) or v.to_text(name)] = value
     else:
-        raise call.failure(
-            f"Member type '{kind}' is not supported by this subset of PowerShell.",
-            "NotSupportedBySubset", "NotImplemented",
-        )  # fmt: skip
+        raise Refusal(f"Member type '{kind}' is")
     if call.get("passthru"):
         call.write(target)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import formatting as f
 from .. import values as v
-from ..errors import PSError
+from ..errors import PSError, Refusal
 from ..stages import Call
 
 
@@ -46,7 +46,7 @@ def write_error(call: Call, item: Any, has_input: bool) -> None:
 
 
 def _stream(call: Call, text: str, label: str, preference: str, flag: str) -> None:
-    setting = v.to_text(call.ev.scope.get(preference)).lower()
+    setting = v.to_text(call.ev.scope.get(preference.lower())).lower()
     if call.get(flag) or setting in ("continue", "inquire"):
         console = getattr(call.ev.show, "__self__", None)
         if console is not None:
@@ -206,10 +206,7 @@ def format_wide(call: Call, items: list[Any], _has_input: bool) -> None:
 def read_host(call: Call, _item: Any, _has_input: bool) -> None:
     """A line of standard input."""
     if call.get("assecurestring"):
-        raise call.failure(
-            "Secure strings are not supported by this subset of PowerShell.",
-            "NotSupportedBySubset", "NotImplemented",
-        )  # fmt: skip
+        raise Refusal("Secure strings are")
     if call.has("prompt"):
         call.host.write(f"{v.to_text(call.get('prompt'))}: ")
     line = call.host.read_line()

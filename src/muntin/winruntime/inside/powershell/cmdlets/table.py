@@ -42,7 +42,7 @@ ROWS: tuple[Cmdlet, ...] = (
     Cmdlet("Compare-Object", "objects", "ReferenceObject:object[]:0! DifferenceObject:object[]:1! "
            "IncludeEqual? ExcludeDifferent?", aliases="compare diff"),
     Cmdlet("Get-Member", "objects", "Name:string:0 MemberType:string", "all", "gm"),
-    Cmdlet("New-Object", "objects", "TypeName:string:0! ArgumentList|Args:object[]:1 "
+    Cmdlet("New-Object", "objects", "TypeName:string:0 ArgumentList|Args:object[]:1 "
            "Property:object ComObject:string"),
     Cmdlet("Add-Member", "objects", "MemberType|Type:string:0 Name:string:1 Value:object:2 "
            "NotePropertyName:string NotePropertyValue:object PassThru? Force? InputObject"),
