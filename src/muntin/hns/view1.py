@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from muntin.hns import endpoints, namespaces, networks, policies
@@ -281,6 +282,7 @@ def _network_to(host: Host, record: Record) -> Object:
     return {
         **_shared(record),
         **_dns_to(document.get("Dns") or {}),
+        "ActivityId": str(uuid.uuid5(uuid.NAMESPACE_OID, record.id)).upper(),
         "AdditionalParams": {},
         "CurrentEndpointCount": len(local),
         "Extensions": [
