@@ -34,8 +34,8 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
     listener = host_listener(config.networking.api_server_port)
     with step("network"):
         fabric.create(config)
+        egress.prepare(config)
         if config.networking.egress:
-            egress.prepare(paths)
             table.start(egress.component(paths))
     with step("runtimes"):
         _start_containerds(config, paths, table)
