@@ -1,23 +1,23 @@
-"""Runs a program in a container with a terminal of its own, for ``kubectl exec -it``."""
+"""Runs a program in a container with a terminal of its own, for ``kubectl exec -it``.
+
+runc makes the program's terminal and copies between it and its own, which is ours.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import fcntl
 import os
-import socket
+import signal
 import struct
 import termios
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from muntin.kit.errors import TimedOut
 from muntin.winruntime.exec import READ_BYTES, Prepared, Write, end, exit_code, prepared
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord
-
-_TERMINAL_WAIT_S = 10.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,6 +31,8 @@ class RunningOnTerminal:
     def resize(self, columns: int, rows: int) -> None:
         """Tell the program the size of its terminal."""
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGWINCH)
 
     async def type(self, data: bytes) -> None:
         """Give the program input; one that has gone does not mind."""
@@ -68,14 +70,13 @@ class RunningOnTerminal:
             while True:
                 await readable.wait()
                 readable.clear()
-                data = self._read()
-                if not data:
-                    return  # the last user of the terminal has gone
-                await write(data)
+                while data := self._read():
+                    await write(data)
         finally:
             loop.remove_reader(self.fd)
 
     def _read(self) -> bytes:
+        """What is there now, if anything."""
         try:
             return os.read(self.fd, READ_BYTES)
         except OSError:
@@ -86,75 +87,33 @@ class RunningOnTerminal:
 async def running_on_terminal(
     node: Node, container: ContainerRecord, words: Sequence[str]
 ) -> AsyncIterator[RunningOnTerminal]:
-    """Start a program; it is killed if it still runs at the end of the block.
-
-    Raises:
-        Unknown: runc could not start it.
-    """
+    """Start a program; it is killed if it still runs at the end of the block."""
     async with prepared(node, container, words, terminal=True) as ready:
-        path = node.shims.socket_path(f"{ready.tag}.tty")
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(path))
-        listener.listen(1)
-        listener.setblocking(False)
-        process = await asyncio.create_subprocess_exec(
-            *ready.command,
-            "--console-socket",
-            str(path),
-            container.id,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        fd = -1
+        ours, theirs = os.openpty()
         try:
+            os.set_blocking(ours, False)
+            _pass_as_is(theirs)
             try:
-                fd = await _receive_terminal(listener, process, ready)
+                process = await asyncio.create_subprocess_exec(
+                    *ready.command,
+                    container.id,
+                    stdin=theirs,
+                    stdout=theirs,
+                    stderr=theirs,
+                    start_new_session=True,
+                )
             finally:
-                listener.close()
-                path.unlink(missing_ok=True)
-            _set_up(fd)
-            yield RunningOnTerminal(prepared=ready, process=process, fd=fd)
+                os.close(theirs)
+            try:
+                yield RunningOnTerminal(prepared=ready, process=process, fd=ours)
+            finally:
+                await end(process, ready)
         finally:
-            await end(process, ready)
-            if fd >= 0:
-                os.close(fd)
+            os.close(ours)
 
 
-def _set_up(fd: int) -> None:
-    os.set_blocking(fd, False)
+def _pass_as_is(fd: int) -> None:
+    """Wine ends lines with CR LF itself: no other CR is wanted."""
     attributes = termios.tcgetattr(fd)
-    attributes[1] &= ~termios.ONLCR  # Wine ends lines with CR LF itself
+    attributes[1] &= ~termios.OPOST
     termios.tcsetattr(fd, termios.TCSANOW, attributes)
-
-
-async def _receive_terminal(
-    listener: socket.socket, process: asyncio.subprocess.Process, ready: Prepared
-) -> int:
-    accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listener))
-    ending = asyncio.ensure_future(process.wait())
-    try:
-        async with asyncio.timeout(_TERMINAL_WAIT_S):
-            await asyncio.wait({accepting, ending}, return_when=asyncio.FIRST_COMPLETED)
-            if not accepting.done():
-                raise ready.failure(await process.stderr.read() if process.stderr else b"")
-            return await _receive_fd(accepting.result()[0])
-    except TimeoutError as err:
-        raise TimedOut(f"runc gave no terminal within {_TERMINAL_WAIT_S:g} s") from err
-    finally:
-        for task in (accepting, ending):
-            task.cancel()
-        await asyncio.gather(accepting, ending, return_exceptions=True)
-
-
-async def _receive_fd(peer: socket.socket) -> int:
-    loop, readable = asyncio.get_running_loop(), asyncio.Event()
-    with peer:
-        loop.add_reader(peer, readable.set)
-        try:
-            await readable.wait()
-        finally:
-            loop.remove_reader(peer)
-        with suppress(IndexError):
-            return socket.recv_fds(peer, 4096, 1)[1][0]
-    raise TimedOut("runc closed its console socket without a terminal")

@@ -19,8 +19,9 @@ from pathlib import Path
 from muntin.kit.errors import NotFound
 from muntin.model.windows import Profile
 from muntin.model.windows_releases import BUILDS, DEFAULT_BUILD, WindowsBuild
-from muntin.winruntime.base.cache import CACHE, fill, inputs_digest, locked
+from muntin.winruntime.base.cache import CACHE, fill, inputs_digest, locked, prefix_digest
 from muntin.winruntime.base.contents import fill_base, fill_hives
+from muntin.winruntime.base.prefix import make_prefix
 from muntin.winruntime.base.users import USERS, WindowsUser
 
 Progress = Callable[[str], None]
@@ -75,10 +76,20 @@ def build_base(cache: Path = CACHE, progress: Progress = lambda _step: None) -> 
     if not path.exists():
         with locked(cache):
             if not path.exists():
-                fill(path, lambda target: fill_base(target, progress))
+                prefix = _prefix(cache, progress)
+                fill(path, lambda target: fill_base(target, prefix, progress))
     base = Base(path)
     base.hives(DEFAULT_BUILD, USERS[0])
     return base
+
+
+def _prefix(cache: Path, progress: Progress) -> Path:
+    """A fresh Wine prefix, kept apart: the base changes more often than Wine does."""
+    path = cache / f"prefix-{prefix_digest()}"
+    if not path.exists():
+        progress("creating the Wine prefix")
+        fill(path, lambda target: make_prefix(target / "prefix"))
+    return path / "prefix"
 
 
 def find_base(cache: Path = CACHE) -> Base:

@@ -10,7 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,11 +24,21 @@ _SYSTEM_FILES = (
     "/usr/lib/x86_64-linux-gnu/wine/x86_64-unix/ntdll.so",
     "/usr/bin/python3",
 )
+_PREFIX_SOURCES = ("prefix.py", "identity.py")
 _DIGEST_LENGTH = 20
 
 
 def inputs_digest() -> str:
     """A name for exactly these sources and system programs."""
+    return _digest(_sources())
+
+
+def prefix_digest() -> str:
+    """A name for what the Wine prefix alone is made of; it is what takes long to make."""
+    return _digest([_PACKAGE / "base" / name for name in _PREFIX_SOURCES])
+
+
+def _digest(sources: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for name in _SYSTEM_FILES:
         try:
@@ -36,7 +46,7 @@ def inputs_digest() -> str:
             digest.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
         except FileNotFoundError:
             digest.update(f"{name} absent\n".encode())
-    for path in _sources():
+    for path in sources:
         digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:_DIGEST_LENGTH]

@@ -11,7 +11,7 @@ from pathlib import Path
 from muntin.kit.errors import Unavailable
 from muntin.model.windows_releases import WindowsBuild
 from muntin.winruntime.base import identity
-from muntin.winruntime.base.prefix import HIVES, make_prefix
+from muntin.winruntime.base.prefix import HIVES
 from muntin.winruntime.base.programs import compile_programs
 from muntin.winruntime.base.registry import Hive
 from muntin.winruntime.base.users import USERS, WindowsUser
@@ -30,13 +30,12 @@ _PROFILE_FOLDERS = (
 )  # fmt: skip
 
 
-def fill_base(target: Path, progress: Callable[[str], None]) -> None:
-    """Everything but the hives, into the empty folder ``target``."""
+def fill_base(target: Path, prefix: Path, progress: Callable[[str], None]) -> None:
+    """Everything but the hives, into the empty folder ``target``, over a copy of ``prefix``."""
     progress("compiling programs")
     compile_programs(target / "programs")
-    progress("creating the Wine prefix")
-    make_prefix(target / "prefix")
     progress("installing programs")
+    shutil.copytree(prefix, target / "prefix", symlinks=True)
     _take_hives(target / "prefix", target / "hives" / "template")
     _install_programs(target / "programs", target / "prefix")
     _make_pause(target)
