@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from sortedcontainers import SortedDict
 
-from muntin.apiserver.items import ROOT, Item, parse_key
+from muntin.apiserver.items import ROOT, Item, key_of, parse_key
 from muntin.kit import errors
 from muntin.kit.log import fields
 from muntin.model.resources import Resource
@@ -154,14 +154,45 @@ class Cache:
             after = page.records[-1].key
 
     async def follow(self) -> None:
-        """Apply the store's changes for ever; a lost connection is made anew."""
+        """Apply the store's changes for ever; whatever breaks the watch, it is made anew."""
         while True:
             try:
                 async for batch in self._store.watch(ROOT, self.revision):
                     self._apply(batch.changes, batch.revision)
+            except errors.Gone:
+                await self._catch_up()
             except errors.Unavailable as err:
                 log.warning("store watch lost", **fields(error=err))
                 await asyncio.sleep(RETRY_S)
+            except Exception:
+                log.exception("changes of the store could not be applied")
+                await asyncio.sleep(RETRY_S)
+
+    async def _catch_up(self) -> None:
+        """Compare with the store when its history no longer reaches back to where we are."""
+        records: dict[str, Record] = {}
+        page = await self._store.list(ROOT, limit=LOAD_PIECE)
+        revision = page.revision
+        while True:
+            records.update((record.key, record) for record in page.records)
+            if not page.more:
+                break
+            after = page.records[-1].key
+            page = await self._store.list(ROOT, after=after, limit=LOAD_PIECE, revision=revision)
+        changes = [
+            Change(record.key, record.value, record.create_revision, record.mod_revision)
+            for record in records.values()
+            if record.mod_revision > self.revision
+        ]
+        known = (key_of(i.resource, i.namespace, i.name) for i in self._all())
+        changes += [Change(key, None, 0, revision) for key in known if key not in records]
+        changes.sort(key=lambda change: change.revision)
+        log.warning("store history was compacted", **fields(changes=len(changes)))
+        self._apply(tuple(changes), revision)
+
+    def _all(self) -> Iterator[Item]:
+        for resource in self.by_storage.values():
+            yield from resource.items.values()
 
     def _apply(self, changes: tuple[Change, ...], revision: int) -> None:
         events: dict[str, list[Event]] = {}

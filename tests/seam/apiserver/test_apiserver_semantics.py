@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
+from muntin.kit import errors
 from muntin.kit.clock import SystemClock
 from muntin.seams.store.memory import MemoryStore
 
@@ -467,6 +468,53 @@ def test_what_was_given_out_is_known_after_a_restart():
         )
         async with ApiServer(config, store) as server:
             await second(server, Api(server.user("admin", "system:masters")))
+
+    asyncio.run(main())
+
+
+def test_a_cache_that_missed_history_catches_up():
+    class Forgetful(MemoryStore):
+        lost = False
+
+        async def watch(self, prefix, after):
+            async for batch in super().watch(prefix, after):
+                if self.lost:
+                    self.lost = False
+                    await self.compact(self._revision)
+                    raise errors.Gone("compacted")
+                yield batch
+
+    store = Forgetful()
+
+    async def scenario(server, api):
+        await api("POST", MAPS, config_map("a"))
+        await api("POST", MAPS, config_map("b"))
+        version = server.core.cache.revision
+        async with api.watch(f"{MAPS}?watch=1&resourceVersion={version}") as events:
+            store.lost = True
+            await asyncio.gather(api("DELETE", f"{MAPS}/a"), api("POST", MAPS, config_map("c")))
+            assert {await events.short(), await events.short()} == {
+                ("DELETED", "a"),
+                ("ADDED", "c"),
+            }
+        names = [item["metadata"]["name"] for item in (await api("GET", MAPS))["items"]]
+        assert names == ["b", "c"]
+
+    run(scenario, store=store)
+
+
+def test_a_second_start_writes_nothing():
+    store = MemoryStore()
+
+    async def main():
+        config = ApiServerConfig(
+            kubernetes_version="1.34", service_account_key=KEY, advertise_address="192.0.2.1"
+        )
+        revisions = []
+        for _ in range(2):
+            async with ApiServer(config, store):
+                revisions.append(await store.current_revision())
+        assert revisions[0] == revisions[1]
 
     asyncio.run(main())
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl as ssl_module
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 from grpclib.client import Channel, Stream, StreamStreamMethod, UnaryUnaryMethod
 from grpclib.const import Status
-from grpclib.exceptions import GRPCError, StreamTerminatedError
+from grpclib.exceptions import GRPCError, ProtocolError, StreamTerminatedError
 
 from muntin.kit import errors
 from muntin.seams.store import (
@@ -27,7 +29,17 @@ from muntin.seams.store.etcd_messages import EtcdCodec, create_revision_is, mod_
 
 Message = dict[str, Any]
 
+NUDGE_S = 0.05
 _UNREACHABLE = (OSError, StreamTerminatedError, asyncio.IncompleteReadError)
+
+
+@dataclass(slots=True, eq=False)
+class _Watch:
+    """An open watch: the revision it has ``reported``, and the one it was ``asked`` to."""
+
+    stream: Stream[Message, Message]
+    reported: int
+    asked: int = 0
 
 
 class EtcdStore:
@@ -46,7 +58,9 @@ class EtcdStore:
             self._channel = Channel(host, port, ssl=ssl, codec=EtcdCodec())
         else:
             self._channel = Channel(path=path, ssl=ssl, codec=EtcdCodec())
-        self._watches: set[Stream[Message, Message]] = set()
+        self._watches: set[_Watch] = set()
+        self._wanted = 0
+        self._nudges: set[asyncio.Task[None]] = set()
 
     async def _call(self, service: str, method: str, message: Message) -> Message:
         name = "Compaction" if method == "Compact" else method
@@ -95,9 +109,29 @@ class EtcdStore:
 
     async def current_revision(self) -> int:
         answer = await self._call("KV", "Range", {"key": b"\0", "count_only": True})
-        for stream in self._watches:
-            await stream.send_message({"progress_request": {}})
-        return int(answer["header"]["revision"])
+        revision = int(answer["header"]["revision"])
+        self._wanted = max(self._wanted, revision)
+        if self._behind(revision) and not self._nudges:
+            task = asyncio.create_task(self._nudge())
+            self._nudges.add(task)
+            task.add_done_callback(self._nudges.discard)
+        return revision
+
+    def _behind(self, revision: int) -> list[_Watch]:
+        return [watch for watch in self._watches if watch.reported < revision]
+
+    async def _nudge(self) -> None:
+        """Have watches report a revision that no change of theirs brings them to.
+
+        Only after a while: until 3.4.25 etcd may answer before the events that came earlier.
+        """
+        while self._behind(self._wanted):
+            revision = self._wanted
+            await asyncio.sleep(NUDGE_S)
+            for watch in self._behind(revision):
+                watch.asked = revision
+                with contextlib.suppress(GRPCError, ProtocolError, *_UNREACHABLE):
+                    await watch.stream.send_message({"progress_request": {}})
 
     # -- writes ------------------------------------------------------------------------------
 
@@ -141,17 +175,19 @@ class EtcdStore:
             "key": prefix.encode(),
             "range_end": prefix_end(prefix).encode(),
             "start_revision": after + 1,
-            "progress_notify": True,
         }
         try:
             async with method.open() as stream:
                 await stream.send_message({"create_request": create})
-                self._watches.add(stream)
+                watch = _Watch(stream, after)
+                self._watches.add(watch)
                 try:
                     async for answer in stream:
-                        yield self._changes(answer, after)
+                        changes = self._changes(answer, watch)
+                        watch.reported = changes.revision
+                        yield changes
                 finally:
-                    self._watches.discard(stream)
+                    self._watches.discard(watch)
                     await stream.cancel()
         except GRPCError as err:
             raise self._translated(err) from err
@@ -159,16 +195,16 @@ class EtcdStore:
             raise errors.Unavailable(f"store: etcd at {self._name}: {err}") from err
         raise errors.Unavailable(f"store: etcd at {self._name} ended the watch")
 
-    def _changes(self, answer: Message, after: int) -> Changes:
+    def _changes(self, answer: Message, watch: _Watch) -> Changes:
         if answer.get("compact_revision"):
-            raise compacted(after, answer["compact_revision"])
+            raise compacted(watch.reported, answer["compact_revision"])
         if answer.get("canceled"):
             reason = answer.get("cancel_reason", "no reason given")
             raise errors.Unavailable(f"store: etcd at {self._name} cancelled the watch: {reason}")
-        if answer.get("created"):  # its header may be ahead of what the watch has delivered
-            return Changes(after, ())
         changes = tuple(_change(event) for event in answer.get("events", ()))
-        return Changes(answer["header"]["revision"], changes)
+        if changes:  # the header tells of the store, which may be ahead of this watch
+            return Changes(changes[-1].revision, changes)
+        return Changes(max(watch.reported, watch.asked), ())
 
     # -- upkeep ------------------------------------------------------------------------------
 
@@ -176,6 +212,8 @@ class EtcdStore:
         await self._call("KV", "Compact", {"revision": revision})
 
     async def close(self) -> None:
+        for task in self._nudges:
+            task.cancel()
         self._channel.close()
 
 
