@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import Any
 
@@ -249,9 +250,11 @@ def _affinity_s(spec: Object) -> int:
     return int(config.get("timeoutSeconds") or DEFAULT_AFFINITY_S)
 
 
-def _ipv4(text: object) -> IPv4Address | None:
+@lru_cache(maxsize=16384)
+def _ipv4(text: str | None) -> IPv4Address | None:
+    """The address, or None for another family's; pods are seen again with every change."""
     try:
-        return IPv4Address(text) if isinstance(text, str) else None
+        return IPv4Address(text) if text else None
     except AddressValueError:
         return None
 
