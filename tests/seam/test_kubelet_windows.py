@@ -186,7 +186,7 @@ def test_node_object(tmp_path: Path) -> None:
         assert (info["machineID"], info["bootID"]) == ("win01", "")
         assert info["containerRuntimeVersion"] == "fake://1.0"
         assert status["capacity"]["cpu"] == "8"
-        assert status["allocatable"]["memory"] == "14236Mi"
+        assert status["allocatable"]["memory"] == "13836Mi"
         assert not any("hugepages" in name for name in status["capacity"])
         rows = {row["type"]: row for row in status["conditions"]}
         assert rows["Ready"]["message"] == "kubelet is posting ready status"
@@ -278,7 +278,11 @@ def test_what_the_runtime_is_sent(tmp_path: Path) -> None:
         await bench.eventually(gone)
         assert bench.fake.requests("StopContainer")[0]["timeout"] == 5
         assert not local.exists()
-        assert not bench.fake.containers
+
+        async def removed() -> bool:
+            return not bench.fake.containers and not bench.fake.sandboxes
+
+        await bench.eventually(removed)
 
     on_bench(tmp_path, test)
 

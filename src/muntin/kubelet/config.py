@@ -53,7 +53,6 @@ class KubeletConfig:
     client_ca: str = ""
     max_pods: int = 110
     reserved: Mapping[str, str] = field(default_factory=dict)
-    eviction_memory: str = "100Mi"
     status_interval_s: float = 10.0
     lease_interval_s: float = 10.0
     lease_duration_s: int = 40

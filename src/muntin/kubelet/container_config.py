@@ -70,7 +70,7 @@ def container_config(
     }
     if config.is_windows:
         result["windows"] = {
-            "resources": windows_resources(container, config.facts.cpus),
+            "resources": windows_resources(container, config.facts.cpus, config.platform),
             "security_context": windows_container_security(pod, container, config.platform),
         }
     else:

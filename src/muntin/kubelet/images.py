@@ -65,11 +65,12 @@ class ImagePuller:
         container: Mapping[str, Any],
         sandbox_config: Message,
         emit: Emit,
-        runtime_handler: str = "",
+        auth: Message | None = None,
     ) -> Message:
         """The CRI Image of ``container``, pulled if its policy asks for that.
 
-        ``emit(type, reason, message)`` records the container's events.
+        ``emit(type, reason, message)`` records the container's events; ``auth`` is a CRI
+        AuthConfig for its registry.
 
         Raises:
             PullFailed: it cannot be had now.
@@ -93,9 +94,11 @@ class ImagePuller:
             emit("Warning", "ErrImageNeverPull", message)
             raise PullFailed(Note("ErrImageNeverPull", message), float("inf"))
         async with self._locks.setdefault(name, asyncio.Lock()):
-            return await self._pull(image, name, sandbox_config, emit)
+            return await self._pull(image, name, sandbox_config, emit, auth)
 
-    async def _pull(self, image: str, name: str, sandbox_config: Message, emit: Emit) -> Message:
+    async def _pull(
+        self, image: str, name: str, sandbox_config: Message, emit: Emit, auth: Message | None
+    ) -> Message:
         now = self._clock.now()
         until = self._backoff.until(name, self._failed_at.get(name, 0.0), now)
         if until > now:
@@ -105,9 +108,8 @@ class ImagePuller:
         emit("Normal", "Pulling", f'Pulling image "{image}"')
         started = self._clock.monotonic()
         try:
-            await self._cri.PullImage(
-                {"image": {"image": name}, "sandbox_config": sandbox_config}, timeout_s=None
-            )
+            request = {"image": {"image": name}, "auth": auth, "sandbox_config": sandbox_config}
+            await self._cri.PullImage(request, timeout_s=None)
             found = await self._status(name)
         except MuntinError as err:
             raise self._failed(image, name, rpc_error_text(err), emit) from err

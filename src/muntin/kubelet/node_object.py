@@ -41,8 +41,8 @@ def capacity(config: KubeletConfig) -> dict[str, str]:
     facts = config.facts
     result = {
         "cpu": str(facts.cpus),
-        "ephemeral-storage": f"{facts.ephemeral_storage_bytes // 1024}Ki",
-        "memory": f"{facts.memory_bytes // 1024}Ki",
+        "ephemeral-storage": quantity.from_bytes(facts.ephemeral_storage_bytes),
+        "memory": quantity.from_bytes(facts.memory_bytes),
         "pods": str(config.max_pods),
     }
     if not config.is_windows:
@@ -55,11 +55,17 @@ def allocatable(config: KubeletConfig) -> dict[str, str]:
     result = capacity(config)
     for name, amount in config.reserved.items():
         result[name] = quantity.subtract(result[name], amount)
-    result["memory"] = quantity.subtract(result["memory"], config.eviction_memory)
+    result["memory"] = quantity.subtract(result["memory"], _eviction_memory(config))
     # nodefs.available: 10 %, always in bytes as upstream prints it.
     storage = quantity.value(result["ephemeral-storage"])
     result["ephemeral-storage"] = str(storage * 9 // 10)
     return result
+
+
+def _eviction_memory(config: KubeletConfig) -> str:
+    """The default of evictionHard memory.available; Windows has its own since it evicts."""
+    evicts = config.is_windows and config.platform.has(Feature.MEMORY_PRESSURE)
+    return "500Mi" if evicts else "100Mi"
 
 
 def node_status(

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from muntin.kubelet.platform import Platform
 from muntin.model.pods import BEST_EFFORT, GUARANTEED, Amounts, amounts, qos_class
+from muntin.model.windows import Feature
 
 Object = Mapping[str, Any]
 
@@ -57,13 +59,17 @@ def oom_score(pod: Object, memory_request: int, memory_capacity: int) -> int:
     return 999 if score >= 1000 else max(score, 3)
 
 
-def windows_resources(container: Object, cpus: int) -> dict[str, Any]:
-    """The WindowsContainerResources: limits only, CPU in 1/100 percent of the whole machine."""
+def windows_resources(container: Object, cpus: int, platform: Platform) -> dict[str, Any]:
+    """The WindowsContainerResources: limits only, CPU in 1/100 percent of the whole machine.
+
+    Kubelets before the gate CPU_HARD_CAP sent that share as a weight.
+    """
     _, limits = _amounts(container)
     values: dict[str, Any] = {}
     if limits.get("cpu"):
         share = 10_000 * limits["cpu"] // cpus // 1000
-        values["cpu_maximum"] = min(max(share, 1), 10_000)
+        kind = "cpu_maximum" if platform.has(Feature.CPU_HARD_CAP) else "cpu_shares"
+        values[kind] = min(max(share, 1), 10_000)
     if limits.get("memory"):
         values["memory_limit_in_bytes"] = limits["memory"]
     return values

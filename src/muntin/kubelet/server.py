@@ -21,6 +21,7 @@ from muntin.kit.http.messages import Answer, Request, Response
 from muntin.kit.http.server import HttpServer
 from muntin.kubelet.authorize import Authorizer, Unauthenticated
 from muntin.kubelet.logs import LogOptions, read_log
+from muntin.kubelet.runtime_state import Container
 from muntin.kubelet.stats import resource_metrics, summary
 from muntin.kubelet.tunnel import tunnel
 from muntin.kubelet.worker import PodWorker
@@ -156,16 +157,14 @@ class KubeletServer:
         namespace, name, container = parts
         worker = self._worker(namespace, name)
         options = log_options(query, self._context.clock.now())
-        attempt = self._log_attempt(worker, container, previous=_flag(query, "previous"))
-        config, uid = self._context.config, worker.uid
-        directory = config.platform.log_dir(namespace, name, uid)
-        path = config.files.local(config.platform.join(directory, container, f"{attempt}.log"))
+        found = self._logged(worker, container, previous=_flag(query, "previous"))
+        path = worker.log_file(found)
         if not path.is_file():
             raise NotFound(f'failed to try resolving symlinks in path "{path}": no such file')
 
         async def ended() -> bool:
             state = worker.runtime.newest(container)
-            running = state is not None and state.attempt == attempt and state.running
+            running = state is not None and state.attempt == found.attempt and state.running
             return not running or worker.uid not in self._kubelet.workers
 
         async def body() -> AsyncIterator[bytes]:
@@ -174,8 +173,8 @@ class KubeletServer:
 
         return Response(200, TEXT, body())
 
-    def _log_attempt(self, worker: PodWorker, container: str, *, previous: bool) -> int:
-        """The restart count of the container whose log is asked for.
+    def _logged(self, worker: PodWorker, container: str, *, previous: bool) -> Container:
+        """The container whose log is asked for.
 
         Raises:
             Invalid: there is no such container, or it has not run yet.
@@ -198,13 +197,13 @@ class KubeletServer:
                 f'container "{container}" in pod "{meta["name"]}" is waiting to start: {reason}'
             )
         if not previous:
-            return found.attempt
+            return found
         before = worker.runtime.previous(container)
         if before is None:
             raise Invalid(
                 f'previous terminated container "{container}" in pod "{meta["name"]}" not found'
             )
-        return before.attempt
+        return before
 
     def _container_id(self, parts: list[str]) -> str:
         """The running container of ``ns/pod/[uid/]container``."""

@@ -13,6 +13,7 @@ from typing import Any
 from muntin.kit.errors import MuntinError
 from muntin.kubelet.container_config import container_config
 from muntin.kubelet.context import Context
+from muntin.kubelet.credentials import auth_config
 from muntin.kubelet.downward import field_value, resource_value
 from muntin.kubelet.environment import Sources, environment, references
 from muntin.kubelet.hooks import HookFailed, run_hook
@@ -61,7 +62,8 @@ async def start_container(context: Context, pod: Object, start: Start, place: Pl
         context.pod_event(pod, type_, reason, message, name)
 
     try:
-        image = await context.images.ensure(start.spec, place.sandbox_config, emit)
+        auth = await _credentials(context, pod, start.spec["image"])
+        image = await context.images.ensure(start.spec, place.sandbox_config, emit, auth)
     except PullFailed as err:
         wait_s = min(max(0.1, err.retry_at - context.clock.now()), 300.0)
         raise StartFailed(err.note, wait_s) from err
@@ -76,6 +78,17 @@ async def start_container(context: Context, pod: Object, start: Start, place: Pl
     await _start(context, container_id, emit, name)
     await _post_start(context, pod, start.spec, container_id, place, emit)
     return container_id
+
+
+async def _credentials(context: Context, pod: Object, image: str) -> Message | None:
+    """The AuthConfig of the first pull secret that knows the image's registry."""
+    namespace = pod["metadata"]["namespace"]
+    for row in pod["spec"].get("imagePullSecrets") or ():
+        secret = await context.objects.get("Secret", namespace, row["name"])
+        found = auth_config(secret, image) if secret is not None else None
+        if found is not None:
+            return found
+    return None
 
 
 async def _create(context: Context, request: Message, emit: Any, name: str) -> str:

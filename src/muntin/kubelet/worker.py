@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Mapping
+from pathlib import Path
 from typing import Any
 
 from muntin.kit.clock import parse_rfc3339
@@ -21,11 +22,10 @@ from muntin.kubelet.cgroups_linux import remove_cgroup
 from muntin.kubelet.container_config import DEFAULT_TERMINATION_PATH
 from muntin.kubelet.context import Context
 from muntin.kubelet.garbage import collect_dead
+from muntin.kubelet.log_rotation import is_full, rotate
 from muntin.kubelet.mounts import termination_file, termination_message
-from muntin.kubelet.plan import Health, Kill, Plan, Start, backoff_key, plan_pod
-from muntin.kubelet.probes.prober import Prober
-from muntin.kubelet.probes.result import Result
-from muntin.kubelet.probes.run import run_probe
+from muntin.kubelet.plan import Kill, Plan, Start, backoff_key, plan_pod
+from muntin.kubelet.probes.of_pod import PodProbes
 from muntin.kubelet.resources import pod_cgroup
 from muntin.kubelet.runtime_state import Container, PodRuntime, observe
 from muntin.kubelet.sandbox_config import sandbox_config
@@ -40,6 +40,7 @@ from muntin.kubelet.stopper import (
     stop_sandboxes,
 )
 from muntin.kubelet.volumes.mounter import Volume, VolumeError
+from muntin.kubelet.windows_limits import REASON, ignored
 from muntin.model.pods import all_containers, is_deleting, is_terminal
 from muntin.model.resources import PODS, RUNTIME_CLASSES
 from muntin.seams.cri import rpc_error_text
@@ -71,7 +72,7 @@ class PodWorker:
         self._retry_at: dict[str, float] = {}
         self._failures = 0
         self._follow_ups: list[float] = []
-        self._probers: dict[str, tuple[Prober, asyncio.Task[None]]] = {}
+        self._probes = PodProbes(context, lambda: self.pod, changed=self._health_changed)
         self._messages: dict[str, str] = {}
         self._volumes: dict[str, Volume] | None = None
         self._refreshed_at = context.clock.monotonic()
@@ -112,6 +113,13 @@ class PodWorker:
         status = self.status
         return [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
 
+    def log_file(self, container: Container) -> Path:
+        """Where this process finds the log of that attempt."""
+        config, meta = self._context.config, self.pod["metadata"]
+        directory = config.platform.log_dir(meta["namespace"], meta["name"], self.uid)
+        name = f"{container.attempt}.log"
+        return config.files.local(config.platform.join(directory, container.name, name))
+
     # -- life ----------------------------------------------------------------------------------
 
     async def run(self) -> None:
@@ -121,12 +129,8 @@ class PodWorker:
             await self._live()
             await self._end()
         finally:
-            for _, task in self._probers.values():
-                task.cancel()
             writer.cancel()
-            await asyncio.gather(
-                writer, *(task for _, task in self._probers.values()), return_exceptions=True
-            )
+            await asyncio.gather(writer, self._probes.stop(), return_exceptions=True)
 
     async def _live(self) -> None:
         while not self._ending.is_set():
@@ -177,7 +181,7 @@ class PodWorker:
             )
             self._ending.set()
             return 0.0
-        plan = plan_pod(self.pod, runtime, self._health(), context.restarts, now)
+        plan = plan_pod(self.pod, runtime, self._probes.health, context.restarts, now)
         self._note_waiting(plan)
         self._publish()
         starts = [one for one in plan.start if self._retry_at.get(one.spec["name"], 0) <= now]
@@ -195,6 +199,7 @@ class PodWorker:
         refresh_s = context.config.refresh_interval_s
         if context.clock.monotonic() - self._refreshed_at >= refresh_s:
             self._refreshed_at = context.clock.monotonic()
+            await self._rotate_logs()
             await context.volumes.refresh(self.pod, context.allocatable)
             await collect_dead(context, self.runtime)
         waits = [refresh_s]
@@ -204,6 +209,12 @@ class PodWorker:
         if self._follow_ups:
             waits.append(self._follow_ups.pop(0))
         return max(0.01, min(waits))
+
+    async def _rotate_logs(self) -> None:
+        for container in self.runtime.running:
+            path = self.log_file(container)
+            if is_full(path):
+                await rotate(self._context, path, container.id)
 
     def _deadline(self) -> float | None:
         seconds = self.pod["spec"].get("activeDeadlineSeconds")
@@ -218,86 +229,24 @@ class PodWorker:
         for container in self.runtime.containers:
             if container.exited and container.id not in self._messages:
                 self._messages[container.id] = self._termination_message(container)
-        self._match_probers()
+        self._probes.match(self.runtime)
         return self.runtime
 
     def _termination_message(self, container: Container) -> str:
-        config, meta = self._context.config, self.pod["metadata"]
+        config = self._context.config
         spec = self._specs().get(container.name)
         if spec is None or not (spec.get("terminationMessagePath") or DEFAULT_TERMINATION_PATH):
             return ""
         file = termination_file(self.pod, container.name, container.attempt, config)
-        logs = config.platform.log_dir(meta["namespace"], meta["name"], meta["uid"])
-        log_file = config.platform.join(logs, container.name, f"{container.attempt}.log")
         return termination_message(
             config.files.local(file),
-            config.files.local(log_file),
+            self.log_file(container),
             container.exit_code,
             spec.get("terminationMessagePolicy", "File"),
         )
 
     def _specs(self) -> Mapping[str, Mapping[str, Any]]:
         return {one["name"]: one for one in all_containers(self.pod)}
-
-    def _health(self) -> dict[str, Health]:
-        return {key: prober.health for key, (prober, _) in self._probers.items()}
-
-    def _match_probers(self) -> None:
-        """A prober for each running container that has probes, none for others."""
-        running = {one.id: one for one in self.runtime.running}
-        for key in self._probers.keys() - running.keys():
-            self._probers.pop(key)[1].cancel()
-        specs = self._specs()
-        for key, container in running.items():
-            spec = specs.get(container.name)
-            if spec is None or key in self._probers:
-                continue
-            prober = self._prober(spec, container)
-            if prober.any:
-                self._probers[key] = (prober, asyncio.create_task(self._probe(prober)))
-
-    def _prober(self, spec: Mapping[str, Any], container: Container) -> Prober:
-        name = container.name
-        context = self._context
-        known = self._api_status_of(container)
-
-        async def run(probe: Mapping[str, Any]) -> Result:
-            ip = self.runtime.ips[0] if self.runtime.ips else context.config.node_ip
-            if self.pod["spec"].get("hostNetwork"):
-                ip = context.config.node_ip
-            version = context.config.version
-            return await run_probe(context.cri, self.pod, container.id, probe, ip, version)
-
-        def failed(kind: str, result: Result) -> None:
-            message = f"{kind.capitalize()} probe failed: {result.output}"
-            context.pod_event(self.pod, "Warning", "Unhealthy", message, name)
-
-        return Prober(
-            spec,
-            container.started_at / 1e9,
-            context.clock,
-            run,
-            changed=self._health_changed,
-            failed=failed,
-            was_started=bool(known.get("started")),
-            was_ready=bool(known.get("ready")),
-        )
-
-    def _api_status_of(self, container: Container) -> Mapping[str, Any]:
-        """What the API's status says of exactly this container, after a restart of the kubelet."""
-        status = self.pod.get("status") or {}
-        rows = [
-            *(status.get("initContainerStatuses") or ()),
-            *(status.get("containerStatuses") or ()),
-        ]
-        wanted = f"{self._context.runtime_name}://{container.id}"
-        return next((row for row in rows if row.get("containerID") == wanted), {})
-
-    async def _probe(self, prober: Prober) -> None:
-        try:
-            await prober.run()
-        except Exception:
-            log.exception("probing stopped", **fields(pod=object_ref(self.pod)))
 
     def _health_changed(self) -> None:
         """A verdict changed: say so at once, and let the plan look at it."""
@@ -314,7 +263,7 @@ class PodWorker:
             node_ip=context.config.node_ip,
             runtime_name=context.runtime_name,
             notes={} if stopped else self._notes,
-            health=self._health(),
+            health=self._probes.health,
             messages=self._messages,
             verdict=self._verdict,
             stopped=stopped,
@@ -378,6 +327,8 @@ class PodWorker:
         context = self._context
         if not await self._ready_volumes():
             return
+        for sentence in ignored(self.pod, context.config.platform):
+            context.pod_event(self.pod, "Normal", REASON, sentence)
         config, meta = context.config, self.pod["metadata"]
         logs = config.platform.log_dir(meta["namespace"], meta["name"], meta["uid"])
         config.files.local(logs).mkdir(parents=True, exist_ok=True)

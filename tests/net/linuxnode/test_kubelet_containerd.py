@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
@@ -119,10 +118,12 @@ def test_pod_with_init_container_config_env_and_probe(linux_node: Any) -> None:
         await lab.client.delete(PODS, "web", "default")
         await lab.gone("web")
         root = linux_node.state / "root"
-        await asyncio.sleep(0.5)
         assert not (root / "var/lib/kubelet/pods" / uid).exists()
-        left = (await lab.cri.ListContainers()).get("containers", [])
-        assert left == []
+
+        async def all_removed() -> bool:
+            return not (await lab.cri.ListContainers()).get("containers")
+
+        await lab.eventually(all_removed)
 
     in_lab(linux_node, test)
 

@@ -30,7 +30,9 @@ LINUX = linux()
 )
 def test_windows_cpu(cpu: str, maximum: int) -> None:
     container = {"resources": {"limits": {"cpu": cpu}, "requests": {"memory": "1Gi"}}}
-    assert windows_resources(container, 8) == {"cpu_maximum": maximum}
+    assert windows_resources(container, 8, WINDOWS) == {"cpu_maximum": maximum}
+    old = windows(profile_of(BUILDS[3], (1, 9)))
+    assert windows_resources(container, 8, old) == {"cpu_shares": maximum}
 
 
 def a_pod(container: dict[str, Any], **spec: Any) -> dict[str, Any]:

@@ -1,0 +1,87 @@
+"""Which fields of a pod mean nothing on this Windows node, so that the pod's events can say so.
+
+Pure; what each limit is, and where it holds, is the gates table's to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from muntin.kubelet.platform import Platform
+from muntin.kubelet.security import effective
+from muntin.kubelet.volumes.content import DEFAULT_MODE
+from muntin.model.pods import all_containers
+from muntin.model.windows import Feature, gate
+
+Object = Mapping[str, Any]
+
+REASON = "IgnoredOnWindows"
+
+_LINUX_IDENTITY = (
+    "runAsUser",
+    "runAsGroup",
+    "fsGroup",
+    "seLinuxOptions",
+    "supplementalGroups",
+    "seccompProfile",
+    "capabilities",
+    "sysctls",
+)
+
+
+def _any_context(pod: Object, *fields: str) -> bool:
+    contexts = [effective(pod, container) for container in all_containers(pod)]
+    return any(context.get(field) not in (None, [], {}) for context in contexts for field in fields)
+
+
+def _any_mount(pod: Object, field: str) -> bool:
+    return any(
+        mount.get(field) not in (None, "", "None")
+        for container in all_containers(pod)
+        for mount in container.get("volumeMounts") or ()
+    )
+
+
+def _own_modes(pod: Object) -> bool:
+    for volume in pod["spec"].get("volumes") or ():
+        for kind in ("configMap", "secret", "downwardAPI", "projected"):
+            source = volume.get(kind) or {}
+            modes = [
+                source.get("defaultMode"),
+                *(row.get("mode") for row in source.get("items") or ()),
+            ]
+            if any(mode not in (None, DEFAULT_MODE) for mode in modes):
+                return True
+    return False
+
+
+_USES: dict[Feature, Callable[[Object], bool]] = {
+    Feature.RUN_AS_USER: lambda pod: _any_context(pod, *_LINUX_IDENTITY),
+    Feature.RUN_AS_USER_NAME: lambda pod: any(
+        (effective(pod, one).get("windowsOptions") or {}).get("runAsUserName")
+        for one in all_containers(pod)
+    ),
+    Feature.READ_ONLY_ROOT: lambda pod: _any_context(pod, "readOnlyRootFilesystem"),
+    Feature.MOUNT_PROPAGATION: lambda pod: _any_mount(pod, "mountPropagation"),
+    Feature.MANAGED_HOSTS_FILE: lambda pod: bool(pod["spec"].get("hostAliases")),
+    Feature.FILE_MODES: _own_modes,
+    Feature.DNS_SEVERAL_SUFFIXES: lambda pod: bool(
+        (pod["spec"].get("dnsConfig") or {}).get("searches")
+    ),
+    Feature.CLUSTER_FIRST_WITH_HOST_NET: lambda pod: (
+        pod["spec"].get("dnsPolicy") == "ClusterFirstWithHostNet"
+    ),
+    Feature.PROJECTED_VOLUMES: lambda pod: any(
+        volume.get("projected") for volume in pod["spec"].get("volumes") or ()
+    ),
+}
+
+
+def ignored(pod: Object, platform: Platform) -> list[str]:
+    """One sentence for each limit that ``pod`` meets on this node; none on Linux."""
+    return [
+        f"{gate(feature).applies_to[0]}: {gate(feature).summary}"
+        for feature, uses in _USES.items()
+        if not platform.has(feature) and uses(pod)
+    ]

@@ -1,0 +1,93 @@
+"""Local images, containerd's configuration, and where a node's files are."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from muntin.cluster.containerd import (
+    ContainerdOptions,
+    ContainerdPaths,
+    config_toml,
+    conflist_template,
+)
+from muntin.cluster.images_linux import archive, busybox_image, pause_image, pause_program
+from muntin.cluster.node_files import LinuxNodeFiles, WindowsNodeFiles
+
+
+def test_archive_is_an_oci_layout_and_always_the_same() -> None:
+    image = busybox_image(b"\x7fELF", ["sh", "ls", "busybox"])
+    data = archive(image)
+    assert archive(image) == data
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        names = tar.getnames()
+        index = json.loads(tar.extractfile("index.json").read())  # type: ignore[union-attr]
+        manifest = index["manifests"][0]
+        blob = f"blobs/{manifest['digest'].replace(':', '/')}"
+        layers = json.loads(tar.extractfile(blob).read())["layers"]  # type: ignore[union-attr]
+        layer = tar.extractfile(f"blobs/{layers[0]['digest'].replace(':', '/')}")
+        assert layer is not None
+        with tarfile.open(fileobj=io.BytesIO(layer.read())) as inner:
+            files = {one.name: one for one in inner.getmembers()}
+    assert names[0] == "oci-layout"
+    tags = [row["annotations"]["io.containerd.image.name"] for row in index["manifests"]]
+    assert "docker.io/library/busybox:latest" in tags
+    assert files["bin/sh"].linkname == "bin/busybox"
+    assert files["tmp"].mode == 0o1777
+
+
+def test_pause_runs_until_it_is_killed(tmp_path: Path) -> None:
+    program = tmp_path / "pause"
+    program.write_bytes(pause_program())
+    program.chmod(0o755)
+    with subprocess.Popen([program]) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.05)
+        process.kill()
+    assert process.returncode == -9
+    assert pause_image().config["Entrypoint"] == ["/pause"]
+
+
+def test_containerd_configuration_is_toml(tmp_path: Path) -> None:
+    paths = ContainerdPaths.of(tmp_path / 'st"ate', tmp_path / "run")
+    options = ContainerdOptions(sandbox_image="pause:1", restrict_oom_score_adj=True)
+    config = tomllib.loads(config_toml(paths, options))
+    cri = config["plugins"]["io.containerd.grpc.v1.cri"]
+    assert config["root"] == os.fspath(tmp_path / 'st"ate' / "containerd")
+    assert config["grpc"]["address"] == os.fspath(tmp_path / "run" / "cri.sock")
+    assert cri["sandbox_image"] == "pause:1"
+    assert cri["restrict_oom_score_adj"] is True
+    assert cri["netns_mounts_under_state_dir"] is True
+    assert cri["cni"]["conf_template"] == os.fspath(paths.cni_template)
+    assert cri["containerd"]["runtimes"]["runc"]["runtime_type"] == "io.containerd.runc.v2"
+
+
+def test_conflist_waits_for_the_pod_cidr(tmp_path: Path) -> None:
+    conflist = json.loads(conflist_template(data_dir=tmp_path))
+    bridge, portmap = conflist["plugins"]
+    assert bridge["ipam"]["ranges"] == [[{"subnet": "{{.PodCIDR}}"}]]
+    assert (bridge["isGateway"], bridge["hairpinMode"]) == (True, True)
+    assert portmap["capabilities"] == {"portMappings": True}
+
+
+def test_files_of_a_linux_node(tmp_path: Path) -> None:
+    files = LinuxNodeFiles(tmp_path)
+    assert files.local("/var/lib/kubelet") == tmp_path / "var/lib/kubelet"
+    assert files.local("/a/../../etc") == tmp_path / "etc"
+    assert files.local("/usr/bin") == Path("/usr/bin")
+    assert files.local("/usrx") == tmp_path / "usrx"
+    assert files.runtime("/data") == str(tmp_path / "data")
+
+
+def test_files_of_a_windows_node(tmp_path: Path) -> None:
+    (tmp_path / "windows").mkdir()
+    files = WindowsNodeFiles(tmp_path)
+    assert files.local("C:\\Windows\\x") == tmp_path / "windows" / "x"
+    assert files.runtime("C:\\Windows") == "C:\\Windows"
