@@ -117,8 +117,8 @@ class EtcdStore:
             task.add_done_callback(self._nudges.discard)
         return revision
 
-    def _behind(self, revision: int) -> list[_Watch]:
-        return [watch for watch in self._watches if watch.reported < revision]
+    def _behind(self, revision: int) -> tuple[_Watch, ...]:
+        return tuple(watch for watch in self._watches if watch.reported < revision)
 
     async def _nudge(self) -> None:
         """Have watches report a revision that no change of theirs brings them to.
