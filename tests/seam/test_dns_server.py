@@ -139,3 +139,24 @@ def test_rubbish_leaves_the_server_alive():
             assert (await ask(where, "x.cluster.local")).header.rcode == 3
 
     asyncio.run(scenario())
+
+
+def test_a_failure_of_one_answer_leaves_the_server_alive(monkeypatch):
+    async def broken(*_, **__):
+        raise RuntimeError("unforeseen")
+
+    async def scenario():
+        async with serving(Client()) as where:
+            monkeypatch.setattr("muntin.dns.loop.answer", broken)
+            port = int(where.upstreams[0].partition("#")[2])
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+                sock.sendto(DNSRecord.question("x.cluster.local").pack(), ("127.0.0.1", port))
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"\x00\x03abc")
+            assert await reader.read() == b""
+            writer.close()
+            await writer.wait_closed()
+            monkeypatch.undo()
+            assert (await ask(where, "x.cluster.local")).header.rcode == 3
+
+    asyncio.run(scenario())

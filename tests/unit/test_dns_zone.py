@@ -61,6 +61,8 @@ def zone():
         ("10-244-2-9.all.default.svc", "A", ["10.244.2.9"]),
         ("10-1-2-3.default.pod", "A", ["10.1.2.3"]),
         ("far.kube-system.svc", "A", ["example.org"]),
+        ("dns-version", "TXT", ["1.1.0"]),
+        ("dns-version", "A", []),
         ("default.svc", "A", []),
         ("svc", "A", []),
     ],
@@ -215,3 +217,9 @@ def test_resolv_conf():
     text = "search a b\nnameserver 192.0.2.1\n# x\nnameserver 192.0.2.2 # y\noptions ndots:5\n"
     assert read_resolv_conf(text) == ("192.0.2.1", "192.0.2.2")
     assert parse_upstream("192.0.2.1#5353") == ("192.0.2.1", 5353)
+
+
+def test_a_target_that_is_no_dns_name_is_a_server_failure(zone):
+    external = {"spec": {"type": "ExternalName", "externalName": "a" * 64 + ".example"}}
+    zone.update(("default", "broken"), external, [])
+    assert ask(zone, "broken.default.svc.cluster.local").header.rcode == 2

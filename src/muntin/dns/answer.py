@@ -16,6 +16,7 @@ from dnslib import (
     RR,
     SOA,
     SRV,
+    TXT,
     A,
     DNSHeader,
     DNSRecord,
@@ -31,7 +32,7 @@ MAX_UDP_BYTES = 1232
 PLAIN_UDP_BYTES = 512
 MAX_CNAMES = 8
 
-_RDATA = {"A": A, "AAAA": AAAA, "CNAME": CNAME, "PTR": PTR}
+_RDATA = {"A": A, "AAAA": AAAA, "CNAME": CNAME, "PTR": PTR, "TXT": TXT}
 
 
 async def answer(zone: Zone, ttl_s: int, packet: bytes, forward: Forward, *, tcp: bool) -> bytes:
@@ -50,8 +51,11 @@ async def answer(zone: Zone, ttl_s: int, packet: bytes, forward: Forward, *, tcp
     if found is None:
         raw = await forward(packet)
         return raw if raw is not None else _refused(query, RCODE.SERVFAIL)
-    reply = await _reply(zone, ttl_s, query, name, kind, found, forward)
-    return _packed(query, reply, tcp=tcp)
+    try:
+        reply = await _reply(zone, ttl_s, query, name, kind, found, forward)
+        return _packed(query, reply, tcp=tcp)
+    except (DNSError, ValueError):  # a target that is no DNS name, such as a label of 64 characters
+        return _refused(query, RCODE.SERVFAIL)
 
 
 def _local(zone: Zone, name: str, kind: str) -> Found | None:

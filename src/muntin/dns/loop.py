@@ -77,7 +77,11 @@ class DnsServer:
         async def upstream(query: bytes) -> bytes | None:
             return await forward(self._config, query, tcp=tcp)
 
-        return await answer(self._zone, self._config.ttl_s, packet, upstream, tcp=tcp)
+        try:
+            return await answer(self._zone, self._config.ttl_s, packet, upstream, tcp=tcp)
+        except Exception:  # one packet must never end the server
+            log.exception("no answer to a packet", **fields(size_bytes=len(packet)))
+            return b""
 
     async def _serve_tcp(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, EOFError, TimeoutError):

@@ -13,13 +13,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+SPECIFICATION = "1.1.0"
+"""The version of the DNS specification that ``dns-version`` tells."""
 Object = Mapping[str, Any]
 ServiceKey = tuple[str, str]  # namespace, name
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """``kind`` A, AAAA, CNAME, PTR or SRV, which alone has a ``port``; an address or name."""
+    """``kind`` A, AAAA, CNAME, PTR, TXT or SRV, which alone has a ``port``; an address, name
+    or text."""
 
     name: str
     kind: str
@@ -113,6 +116,9 @@ class Zone:
         match labels:
             case [""] | ["svc"] | ["pod"]:
                 return NODATA
+            case ["dns-version"]:
+                version = (Record(name, "TXT", SPECIFICATION),) if kind == "TXT" else ()
+                return Found(True, version)
             case [namespace, "svc" | "pod"]:
                 return NODATA if namespace in self._namespaces else NOTHING
             case [dashed, namespace, "pod"]:

@@ -1,4 +1,5 @@
 """Cmdlets and types by their output."""
+# ruff: noqa: E501 - a case is one script on one line
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import socket
 import struct
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "PTR": 12, "MX": 15, "TXT": 16, "AAAA": 28,
          "SRV": 33, "ANY": 255, "ALL": 255}  # fmt: skip
 NAMES = {number: name for name, number in TYPES.items() if name != "ALL"}
+PORT = 53
 TIMEOUTS_S = (1.0, 1.0, 2.0, 4.0)
 """How long each attempt waits; Windows' resolver tries in this rhythm."""
 SECTIONS = ("Answer", "Authority", "Additional")
@@ -162,7 +162,7 @@ def _udp(packet: bytes, server: str, timeout_s: float) -> bytes:
     family = socket.AF_INET6 if ":" in server else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
         sock.settimeout(timeout_s)
-        sock.connect((server, _port()))
+        sock.connect((server, PORT))
         sock.send(packet)
         while True:
             data = sock.recv(4096)
@@ -171,7 +171,7 @@ def _udp(packet: bytes, server: str, timeout_s: float) -> bytes:
 
 
 def _tcp(packet: bytes, server: str, timeout_s: float) -> bytes:
-    with socket.create_connection((server, _port()), timeout=timeout_s) as sock:
+    with socket.create_connection((server, PORT), timeout=timeout_s) as sock:
         sock.sendall(struct.pack(">H", len(packet)) + packet)
         size = struct.unpack(">H", _exactly(sock, 2))[0]
         return _exactly(sock, size)
@@ -185,11 +185,6 @@ def _exactly(sock: socket.socket, size: int) -> bytes:
             raise ValueError("the connection ended early")
         data += part
     return data
-
-
-def _port() -> int:
-    """53, unless a test says otherwise."""
-    return int(os.environ.get("MUNTIN_TEST_DNS_PORT", "53"))
 
 
 def parse(data: bytes) -> list[Record]:
