@@ -35,6 +35,20 @@ _FIXED = (
 )
 
 
+# Whose changes of spec are counted; in the core group only these two.
+_COUNTING_GROUPS = frozenset(
+    {"apps", "batch", "discovery.k8s.io", "networking.k8s.io", "policy",
+     "flowcontrol.apiserver.k8s.io"}
+)  # fmt: skip
+_COUNTING_PLURALS = frozenset({"pods", "replicationcontrollers"})
+
+
+def _has_generation(resource: Resource) -> bool:
+    if resource.group:
+        return resource.group in _COUNTING_GROUPS
+    return resource.plural in _COUNTING_PLURALS
+
+
 def has_status(resource: Resource) -> bool:
     """Whether status is written through a subresource of its own."""
     return resource.subresource("status") is not None
@@ -65,7 +79,7 @@ def prepare_create(resource: Resource, obj: Object, namespace: str, now: float) 
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = rfc3339(now)
     metadata.pop("generation", None)
-    if has_status(resource) or "spec" in obj:
+    if _has_generation(resource):
         metadata["generation"] = 1
     if resource.plural == "jobs":
         _select_own_pods(obj)
