@@ -1,6 +1,6 @@
 """Images made on this machine for Linux nodes: ``pause``, and ``busybox`` from busybox-static.
 
-Each is an OCI image layout in one tar archive, built in memory, byte for byte the same for the
+They lie in an OCI image layout in a tar archive, built in memory, byte for byte the same for the
 same inputs, so that it can be cached by name. ``ctr -n k8s.io images import`` loads it.
 Source: OCI image-spec v1.0.2 image-layout.md, config.md, layer.md.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import struct
 import subprocess
 import tarfile
@@ -98,9 +99,24 @@ def pause_program() -> bytes:
     return elf + program + code
 
 
-def archive(image: Image) -> bytes:
-    """The OCI layout of ``image`` as an uncompressed tar."""
-    layer = _layer(image.entries)
+def archive(images: Sequence[Image]) -> bytes:
+    """The OCI layout of all ``images`` as one uncompressed tar."""
+    blobs: dict[str, bytes] = {}
+    rows: list[dict[str, Any]] = []
+    for image in images:
+        manifest = _manifest(image, blobs)
+        rows += [_named(name, manifest) for name in image.names]
+    files = {
+        "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
+        "index.json": _json({"schemaVersion": 2, "manifests": rows}),
+        **blobs,
+    }
+    return _tar([Entry(path=path, mode=0o644, data=data) for path, data in files.items()])
+
+
+def _manifest(image: Image, blobs: dict[str, bytes]) -> bytes:
+    """The manifest of ``image``; it, its layer and its configuration are put into ``blobs``."""
+    layer = _tar(image.entries)
     config = _json(
         {
             "architecture": "amd64",
@@ -118,12 +134,9 @@ def archive(image: Image) -> bytes:
             "layers": [_descriptor("application/vnd.oci.image.layer.v1.tar", layer)],
         }
     )
-    index = _json(
-        {"schemaVersion": 2, "manifests": [_named(name, manifest) for name in image.names]}
-    )
-    blobs = {f"blobs/sha256/{_digest(blob)[7:]}": blob for blob in (layer, config, manifest)}
-    files = {"oci-layout": _json({"imageLayoutVersion": "1.0.0"}), "index.json": index, **blobs}
-    return _tar([Entry(path=path, mode=0o644, data=data) for path, data in files.items()])
+    for blob in (layer, config, manifest):
+        blobs[f"blobs/{_digest(blob).replace(':', '/')}"] = blob
+    return manifest
 
 
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -135,10 +148,6 @@ def _named(name: str, manifest: bytes) -> dict[str, Any]:
         "org.opencontainers.image.ref.name": name.rpartition(":")[2],
     }
     return {**_descriptor(_MANIFEST, manifest), "annotations": notes}
-
-
-def _layer(entries: Sequence[Entry]) -> bytes:
-    return _tar(entries)
 
 
 def _tar(entries: Sequence[Entry]) -> bytes:
@@ -170,18 +179,19 @@ def _json(value: object) -> bytes:
 
 
 def write_archives(cache: Path) -> list[Path]:
-    """The archives of all local images under ``cache``; one is built only when it is missing."""
+    """The local images in one archive under ``cache``, built only when it is missing.
+
+    One archive, for containerd lets one import at a time in and makes others wait.
+    """
     binary = BUSYBOX_BINARY.read_bytes()
     key = hashlib.sha256(binary + Path(__file__).read_bytes()).hexdigest()[:16]
-    paths = {name: cache / f"{name}-{key}.tar" for name in ("pause", "busybox")}
-    cache.mkdir(parents=True, exist_ok=True)
-    for name, path in paths.items():
-        if not path.exists():
-            image = pause_image() if name == "pause" else busybox_image(binary, _applets())
-            partial = path.with_suffix(".partial")
-            partial.write_bytes(archive(image))
-            partial.rename(path)
-    return list(paths.values())
+    path = cache / f"linux-images-{key}.tar"
+    if not path.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(archive([pause_image(), busybox_image(binary, _applets())]))
+        partial.rename(path)
+    return [path]
 
 
 def _applets() -> list[str]:

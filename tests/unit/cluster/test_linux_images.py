@@ -18,14 +18,20 @@ from muntin.cluster.containerd import (
     config_toml,
     conflist_template,
 )
-from muntin.cluster.images_linux import archive, busybox_image, pause_image, pause_program
+from muntin.cluster.images_linux import (
+    PAUSE_IMAGE,
+    archive,
+    busybox_image,
+    pause_image,
+    pause_program,
+)
 from muntin.cluster.node_files import LinuxNodeFiles, WindowsNodeFiles
 
 
 def test_archive_is_an_oci_layout_and_always_the_same() -> None:
     image = busybox_image(b"\x7fELF", ["sh", "ls", "busybox"])
-    data = archive(image)
-    assert archive(image) == data
+    data = archive([image, pause_image()])
+    assert archive([image, pause_image()]) == data
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         names = tar.getnames()
         index = json.loads(tar.extractfile("index.json").read())  # type: ignore[union-attr]
@@ -38,7 +44,7 @@ def test_archive_is_an_oci_layout_and_always_the_same() -> None:
             files = {one.name: one for one in inner.getmembers()}
     assert names[0] == "oci-layout"
     tags = [row["annotations"]["io.containerd.image.name"] for row in index["manifests"]]
-    assert "docker.io/library/busybox:latest" in tags
+    assert {"docker.io/library/busybox:latest", PAUSE_IMAGE} <= set(tags)
     assert files["bin/sh"].linkname == "bin/busybox"
     assert files["tmp"].mode == 0o1777
 

@@ -28,6 +28,8 @@ from muntin.seams.cri.codec import CriCodec
 from muntin.seams.cri.tables import Rpc, tables
 
 log = logging.getLogger(__name__)
+# grpclib says at INFO that a client gave a call up: kubelets do so whenever a pod must end.
+logging.getLogger("grpclib.server").setLevel(logging.WARNING)
 
 
 class _Service:
