@@ -15,6 +15,7 @@ from muntin.cluster.settings import (
     with_names,
 )
 from muntin.kit.errors import Invalid
+from muntin.model.windows_releases import PRESETS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +56,6 @@ _PLAIN = (
     ("--api-server-port", "api_server_port", "api_server_port", "networking.apiServerPort"),
     ("--egress/--no-egress", "egress", "egress", "networking.egress"),
 )
-# Worlds that a documentation of that time describes: API and nodes, Windows, runtime.
-PROFILES = {"v1.20": ("1.20", "2019", "docker")}
 
 
 def apply(draft: Draft, overrides: Overrides) -> Draft:
@@ -87,9 +86,9 @@ def apply(draft: Draft, overrides: Overrides) -> Draft:
 
 
 def _profile(draft: Draft, name: str) -> None:
-    if name not in PROFILES:
-        raise Invalid(f"--profile: {name!r} is unknown; use one of {', '.join(PROFILES)}")
-    draft.version, draft.windows, draft.runtime = PROFILES[name]
+    if name not in PRESETS:
+        raise Invalid(f"--profile: {name!r} is unknown; use one of {', '.join(PRESETS)}")
+    draft.version, draft.windows, draft.runtime = PRESETS[name]
     for path in ("kubernetesVersion", "windows", "runtime"):
         draft.origins[path] = "--profile"
 

@@ -63,7 +63,6 @@ class Feature(StrEnum):
     OLDER_IMAGES = "older-images"
     RUN_AS_USER_NAME = "run-as-user-name"
     HOST_PROCESS = "host-process"
-    POD_OS_FIELD = "pod-os-field"
     POD_OS_ADMISSION = "pod-os-admission"
     RUN_AS_USER = "run-as-user"
     OOM_KILL = "oom-kill"
@@ -312,13 +311,6 @@ GATES: dict[Feature, Gate] = {
         "spec.securityContext.windowsOptions.hostProcess",
         Otherwise.REJECT,
         "feature gate WindowsHostProcessContainers: beta 1.23, GA 1.26",
-    ),
-    Feature.POD_OS_FIELD: _gate(
-        "Pods can say their operating system (spec.os.name).",
-        Condition(kubernetes=_from(1, 24)),
-        "spec.os.name",
-        Otherwise.IGNORE,
-        "feature gate IdentifyPodOS: beta 1.24, GA 1.25",
     ),
     Feature.POD_OS_ADMISSION: _gate(
         "The kubelet refuses a pod whose spec.os.name is not the node's.",

@@ -91,6 +91,8 @@ ALL_BUILDS_REPOSITORIES = (
     "k8s.gcr.io/pause",
 )
 PAUSE_VERSION = "3.10.2"
+# Worlds that a documentation of that time describes: API and nodes, Windows, runtime.
+PRESETS = {"v1.20": ("1.20", "2019", "docker")}
 BASE_REPOSITORIES = (
     "mcr.microsoft.com/windows/nanoserver",
     "mcr.microsoft.com/windows/server",

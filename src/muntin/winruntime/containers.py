@@ -15,7 +15,8 @@ import orjson
 
 from muntin.kit.errors import Conflict, Invalid, MuntinError, NotFound
 from muntin.kit.log import fields
-from muntin.model.windows import image_runs
+from muntin.model.gates import Profile
+from muntin.model.windows import Feature, image_runs, is_open
 from muntin.seams.cri import Message, Unknown
 from muntin.seams.cri.enums import ContainerState
 from muntin.winruntime import exit_codes
@@ -87,7 +88,7 @@ class ContainerRpcs:
         layers = [node.images.layer_folder(chain) for chain in image.layers]
         c_drive = drive(node.base, image.build or node.config.profile.build, user, layers)
         folder.mkdir(parents=True)
-        write_folder(folder, user, _pod_files(sandbox, program.hostname))
+        write_folder(folder, user, _pod_files(sandbox, program.hostname, node.config.profile))
         if started.start_file:
             (folder / f"run/{FIRST}.start").write_bytes(started.start_file)
             os.mkfifo(folder / f"run/{FIRST}.started")
@@ -336,14 +337,17 @@ def _resources(config: Mapping[str, Any]) -> dict[str, Any]:
     return dict((config.get("windows") or {}).get("resources") or {})
 
 
-def _pod_files(sandbox: SandboxRecord, name: str) -> PodFiles:
+def _pod_files(sandbox: SandboxRecord, name: str, profile: Profile) -> PodFiles:
+    """A name with a dot goes out as it is (ndots 1), whatever the pod's options say."""
     dns = sandbox.config.get("dns_config") or {}
     searches = list(dns.get("searches") or ())
+    partly = is_open(Feature.DNS_PARTLY_QUALIFIED_NAMES, profile)
     return PodFiles(
         hostname=name,
         ips=sandbox.ips,
         dns_servers=list(dns.get("servers") or ()),
         dns_search=searches[0] if searches else "",
+        dns_options=list(dns.get("options") or ()) if partly else ["ndots:1"],
     )
 
 

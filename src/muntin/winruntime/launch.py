@@ -169,6 +169,7 @@ class PodFiles:
     ips: Sequence[str]
     dns_servers: Sequence[str]
     dns_search: str
+    dns_options: Sequence[str]
 
 
 def write_folder(folder: Path, user: WindowsUser, pod: PodFiles) -> None:
@@ -210,11 +211,12 @@ def _hosts(pod: PodFiles) -> str:
 
 
 def _resolv_conf(pod: PodFiles) -> str:
-    """Windows' rules: one suffix, and names with a dot are tried as they are."""
+    """What the C library of the programs below Wine reads."""
     lines = [f"nameserver {server}" for server in pod.dns_servers]
     if pod.dns_search:
         lines.append(f"search {pod.dns_search}")
-    lines.append("options ndots:1")
+    if pod.dns_options:
+        lines.append(f"options {' '.join(pod.dns_options)}")
     return "\n".join(lines) + "\n"
 
 

@@ -45,8 +45,7 @@ KUBERNETES_EDGES = {
     Feature.WINDOWS_BUILD_LABEL: ([(1, 17), (1, 34)], [(1, 16)]),
     Feature.RUN_AS_USER_NAME: ([(1, 17)], [(1, 16)]),
     Feature.HOST_PROCESS: ([(1, 23)], [(1, 22)]),
-    Feature.POD_OS_FIELD: ([(1, 24)], [(1, 23), (1, 20)]),
-    Feature.POD_OS_ADMISSION: ([(1, 24)], [(1, 23)]),
+    Feature.POD_OS_ADMISSION: ([(1, 24)], [(1, 23), (1, 20)]),
     Feature.MEMORY_PRESSURE: ([(1, 31)], [(1, 30)]),
     Feature.CPU_HARD_CAP: ([(1, 10)], [(1, 9)]),
 }
