@@ -11,28 +11,53 @@ from ..stages import Call
 from ..textformat import wildcard
 
 
-def windows_name(pid: int) -> str:
-    """The Windows name of a process without ``.exe``, or '' for one of Unix alone."""
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            parts = [os.fsdecode(part) for part in file.read().split(b"\0") if part]
-    except OSError:
-        return ""
-    for part in parts[:6]:
-        if part.lower().endswith(".exe"):
-            return part.replace("/", "\\").rsplit("\\", 1)[-1][:-4]
+def _of_python(parts: list[str]) -> str:
+    """The name of a program of ours by its command line, or ''."""
     if len(parts) > 3 and parts[0].endswith("python3") and parts[2].endswith("__main__.py"):
         return parts[3]
     return ""
 
 
+def _of_wine(pid: int, parts: list[str]) -> str:
+    """The name of a program that runs under Wine, or ''."""
+    try:
+        loader = os.readlink(f"/proc/{pid}/exe").rsplit("/", 1)[-1]
+    except OSError:
+        return ""
+    if loader not in ("wine64", "wine64-preloader"):
+        return ""
+    words = [part for part in parts if part and not part.startswith("/usr/lib/wine/")]
+    name = words[0].replace("/", "\\").rsplit("\\", 1)[-1] if words else ""
+    return name[:-4] if name.lower().endswith(".exe") else name
+
+
+def _read(pid: int) -> tuple[list[str], int]:
+    """Command line and parent."""
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        parts = [os.fsdecode(part) for part in file.read().split(b"\0") if part]
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        parent = int(file.read().rsplit(")", 1)[1].split()[1])
+    return parts, parent
+
+
 def processes() -> list[v.PSObject]:
-    """All Windows processes."""
-    found = []
+    """All Windows processes; a program of ours counts once, without its launcher."""
+    names: dict[int, str] = {}
+    launchers: set[int] = set()
     for entry in os.listdir("/proc"):
-        name = windows_name(int(entry)) if entry.isdigit() else ""
+        if not entry.isdigit():
+            continue
+        try:
+            parts, parent = _read(int(entry))
+        except OSError:
+            continue  # it ended meanwhile
+        own = _of_python(parts)
+        if own:
+            launchers.add(parent)
+        name = own or _of_wine(int(entry), parts)
         if name:
-            found.append(_process(int(entry), name))
+            names[int(entry)] = name
+    found = [_process(pid, name) for pid, name in names.items() if pid not in launchers]
     return sorted(found, key=lambda row: row.properties["ProcessName"].lower())
 
 

@@ -1,0 +1,61 @@
+"""The CRI log's lines. Source: kubernetes "CRI: Log management"; containerd's limit of 16 KiB."""
+
+from pathlib import Path
+
+from muntin.winruntime.shim.frames import FrameReader, frame
+from muntin.winruntime.shim.log import MAX_LINE_BYTES, CriLog, timestamp
+
+
+def lines(path: Path) -> list[str]:
+    return [line.split(" ", 1)[1] for line in path.read_text().splitlines()]
+
+
+def test_lines_lose_their_cr_and_wait_for_their_end(tmp_path: Path) -> None:
+    log = CriLog(str(tmp_path / "d/0.log"), 1 << 20)
+    log.write("stdout", b"one\r\ntw")
+    log.write("stderr", b"oops\n")
+    log.write("stdout", b"o\r\nrest")
+    log.close()
+    assert lines(tmp_path / "d/0.log") == [
+        "stdout F one", "stderr F oops", "stdout F two", "stdout P rest",
+    ]  # fmt: skip
+
+
+def test_long_lines_are_cut(tmp_path: Path) -> None:
+    log = CriLog(str(tmp_path / "0.log"), 1 << 20)
+    log.write("stdout", b"x" * (MAX_LINE_BYTES + 5) + b"\n")
+    log.close()
+    tags = [(line.split()[1], len(line.split()[2])) for line in lines(tmp_path / "0.log")]
+    assert tags == [("P", MAX_LINE_BYTES), ("F", 5)]
+
+
+def test_a_flood_does_not_fill_the_disk(tmp_path: Path) -> None:
+    log = CriLog(str(tmp_path / "0.log"), 1000)
+    for _ in range(100):
+        log.write("stdout", b"0123456789\n")
+    log.close()
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 2000
+
+
+def test_a_renamed_log_is_left_alone_after_reopening(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    log = CriLog(str(path), 1 << 20)
+    log.write("stdout", b"before\n")
+    path.rename(tmp_path / "old")
+    log.reopen()
+    log.write("stdout", b"after\n")
+    log.close()
+    assert (lines(tmp_path / "old"), lines(path)) == (["stdout F before"], ["stdout F after"])
+
+
+def test_timestamps_have_nanoseconds() -> None:
+    assert timestamp(1_700_000_000_000_000_007) == b"2023-11-14T22:13:20.000000007Z"
+
+
+def test_frames_are_cut_from_any_pieces() -> None:
+    data = frame(1, b"ab") + frame(0, b"")
+    reader = FrameReader()
+    assert [f for i in range(len(data)) for f in reader.feed(data[i : i + 1])] == [
+        (1, b"ab"),
+        (0, b""),
+    ]
