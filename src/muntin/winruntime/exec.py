@@ -38,6 +38,7 @@ class Prepared:
     run_folder: Path
     pid_file: Path
     command: Sequence[str]
+    is_inside: bool
 
     def failure(self, errors: bytes) -> Unknown:
         """What to raise when runc could not start it."""
@@ -148,6 +149,7 @@ async def prepared(
             run_folder=run_folder,
             pid_file=pid_file,
             command=node.runc.command("exec", *options),
+            is_inside=program.is_inside,
         )
     finally:
         for path in (start_file, process_file, pid_file, run_folder / f"{tag}.status"):

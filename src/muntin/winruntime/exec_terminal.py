@@ -19,6 +19,8 @@ from muntin.winruntime.exec import READ_BYTES, Prepared, Write, end, exit_code, 
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord
 
+_LOOK_S = 0.003
+
 
 @dataclass(slots=True, kw_only=True)
 class RunningOnTerminal:
@@ -105,11 +107,29 @@ async def running_on_terminal(
             finally:
                 os.close(theirs)
             try:
+                if not ready.is_inside:
+                    await _prepare_for_wine(process, ready)
                 yield RunningOnTerminal(prepared=ready, process=process, fd=ours)
             finally:
                 await end(process, ready)
         finally:
             os.close(ours)
+
+
+async def _prepare_for_wine(process: asyncio.subprocess.Process, ready: Prepared) -> None:
+    """Keep the CR of what is typed before Wine has set up the terminal that runc made."""
+    while process.returncode is None:
+        with suppress(OSError, ValueError):
+            path = f"/proc/{int(ready.pid_file.read_text())}/fd/0"
+            fd = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+            try:
+                attributes = termios.tcgetattr(fd)
+                attributes[0] &= ~termios.ICRNL
+                termios.tcsetattr(fd, termios.TCSANOW, attributes)
+            finally:
+                os.close(fd)
+            return
+        await asyncio.sleep(_LOOK_S)
 
 
 def _pass_as_is(fd: int) -> None:

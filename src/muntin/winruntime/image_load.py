@@ -20,7 +20,9 @@ from muntin.seams.oci.archive import Archive, ArchivedImage, open_archive
 from muntin.seams.oci.manifest import Descriptor, ImageConfig
 from muntin.seams.oci.reference import Reference
 from muntin.seams.oci.registry import Credentials, RegistryClient
-from muntin.winruntime.image_store import ImageRecord, ImageStore, chain_ids
+from muntin.winruntime.base import find_base
+from muntin.winruntime.config import WinRuntimeConfig
+from muntin.winruntime.image_store import DRIVE, ImageRecord, ImageStore, chain_ids
 from muntin.winruntime.known_images import KnownImage
 
 _BASE_BYTES = 12 << 20  # what the emulated base takes on disk, about
@@ -55,6 +57,17 @@ async def load_archive(store: ImageStore, path: Path, profile: Profile) -> list[
     with open_archive(path) as archive:
         images = archive.images(lambda build: image_runs(build, profile))
         return [await _load(store, archive, image) for image in images]
+
+
+async def load_into(config: WinRuntimeConfig, path: Path) -> list[ImageRecord]:
+    """Load an archive into a node's images, from any process; a running node sees them at once.
+
+    Raises:
+        as :func:`load_archive`; NotFound also where the base image is not built.
+    """
+    base = find_base(config.base_cache)
+    store = ImageStore(config.state_dir, base.prefix / DRIVE)
+    return await load_archive(store, path, config.profile)
 
 
 async def _load(store: ImageStore, archive: Archive, image: ArchivedImage) -> ImageRecord:

@@ -139,11 +139,14 @@ class Lab:
         return str((await self.cri.RunPodSandbox({"config": config}))["pod_sandbox_id"])
 
     async def create(self, name: str, *command: str, image: str = SERVERCORE, **config: Any) -> str:
-        """A new pod with one created container; the container's id."""
-        sandbox_id = await self.sandbox(name)
+        """A new pod with one created container, its image pulled; the container's id."""
         await self.cri.PullImage({"image": {"image": image}})
+        return await self.create_existing(name, image, *command, **config)
+
+    async def create_existing(self, name: str, image: str, *command: str, **config: Any) -> str:
+        """The same with an image that is there."""
         request = {
-            "pod_sandbox_id": sandbox_id,
+            "pod_sandbox_id": await self.sandbox(name),
             "config": {
                 "metadata": {"name": "c"},
                 "image": {"image": image},
@@ -153,6 +156,12 @@ class Lab:
             },
         }
         return str((await self.cri.CreateContainer(request))["container_id"])
+
+    async def run_existing(self, name: str, image: str, *command: str) -> str:
+        """The same, started."""
+        container_id = await self.create_existing(name, image, *command)
+        await self.cri.StartContainer({"container_id": container_id})
+        return container_id
 
     async def run(self, name: str, *command: str, **config: Any) -> str:
         """The same, started."""

@@ -138,6 +138,8 @@ class Shim:
     def _take_terminal(self, fd: int) -> None:
         attributes = termios.tcgetattr(fd)
         attributes[1] &= ~termios.ONLCR  # Wine ends lines with CR LF itself
+        if self._task["started_pipe"]:
+            attributes[0] &= ~termios.ICRNL  # a CR typed before Wine is up stays one
         termios.tcsetattr(fd, termios.TCSANOW, attributes)
         self._outputs = {fd: "stdout"}
         self._attached.take_input(os.dup(fd), once=False, terminal=True)
