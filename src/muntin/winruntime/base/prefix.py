@@ -31,7 +31,10 @@ def make_prefix(prefix: Path) -> None:
         Unavailable: Wine is not installed, or did not finish.
     """
     prefix.mkdir(parents=True)
+    scratch = prefix.with_name("scratch")  # wineserver's socket
+    scratch.mkdir()
     environment = {
+        "TMPDIR": str(scratch),
         "PATH": "/usr/bin:/bin",
         "HOME": str(prefix),
         "USER": BUILD_USER,
@@ -47,6 +50,7 @@ def make_prefix(prefix: Path) -> None:
     _run([WINESERVER, "-w"], environment)
     _link_system_files(prefix / "drive_c")
     _remove_leftovers(prefix)
+    shutil.rmtree(scratch)
 
 
 def _run(command: list[str], environment: dict[str, str]) -> None:

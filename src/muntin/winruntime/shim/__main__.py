@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.abspath(os.path.join(os.path.dirname(__file__), "../.
 from muntin.winruntime.shim import container, kernel, pause
 from muntin.winruntime.shim.frames import MAX_LINE_BYTES, line
 
-IDLE_S = 30.0
+IDLE_S = 10.0
 
 
 def main(listener_fd: int) -> None:
