@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import tempfile
@@ -236,3 +237,31 @@ async def _get(namespace: str) -> bytes:
 def _name_and_namespace(pid: int) -> tuple[str, int]:
     process = Path(f"/proc/{pid}")
     return (process / "comm").read_text().strip(), (process / "ns/net").stat().st_ino
+
+
+def test_limits_change_and_the_log_is_reopened_while_a_container_runs() -> None:
+    async def test(node: Lab) -> None:
+        container = await node.run("long", "powershell", "-c", "'one'; Start-Sleep 2; 'two'")
+        log = node.config.host_drive / "var/log/pods/default_long/c/0.log"
+        await _said(node, "long", "one")
+        log.rename(log.with_suffix(".old"))
+        await node.cri.ReopenContainerLog({"container_id": container})
+        resources = {"cpu_maximum": 2500, "memory_limit_in_bytes": 200 << 20}
+        await node.cri.UpdateContainerResources({"container_id": container, "windows": resources})
+        status = await node.status(container)
+        assert status["resources"]["windows"] == resources
+        stats = (await node.cri.ContainerStats({"container_id": container}))["stats"]
+        assert 0 < stats["memory"]["available_bytes"]["value"] < 200 << 20
+        await node.ended(container)
+        assert node.stdout("long") == ["two"]
+
+    on_node(test)
+
+
+async def _said(node: Lab, name: str, text: str) -> None:
+    async with asyncio.timeout(10):
+        while True:
+            with contextlib.suppress(OSError):
+                if text in node.stdout(name):
+                    return
+            await asyncio.sleep(0.01)
