@@ -22,4 +22,5 @@ PROGRAMS = (
     "tasklist",
     "findstr",
     "where",
+    "ping",
 )
