@@ -20,6 +20,7 @@ from muntin.apiserver.request import ApiRequest
 from muntin.kit.clock import Clock
 from muntin.kit.http.messages import Response
 from muntin.model import tables
+from muntin.model.conversion import is_same
 from muntin.model.resources import Resource
 
 OBJECT, TABLE, PARTIAL = "object", "Table", "PartialObjectMetadata"
@@ -90,7 +91,7 @@ class Renderer:
     def __init__(self, cache: Cache, clock: Clock, resource: Resource, form: Format) -> None:
         self._resource = resource
         self._stored = cache.storage_row(resource)
-        self._same = convert.is_same(resource, self._stored)
+        self._same = is_same(resource, self._stored)
         self._clock = clock
         self.form = form
         self._columns_sent = False

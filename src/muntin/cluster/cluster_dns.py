@@ -7,10 +7,9 @@ from typing import Any
 
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.fabric_plan import RELAY_DNS
-from muntin.cluster.proxies import slices_version
 from muntin.dns.config import DnsConfig
 from muntin.kit.errors import AlreadyExists
-from muntin.model.resources import SERVICES, Resource, known
+from muntin.model.resources import ENDPOINT_SLICES, SERVICES, Resource
 from muntin.seams.kube import Object
 from muntin.seams.kube.client import Client
 
@@ -39,9 +38,7 @@ def sockets(config: ClusterConfig) -> tuple[socket.socket, socket.socket]:
 async def ensure_service(config: ClusterConfig, client: Client) -> None:
     """Make the Service and its EndpointSlice, or set them right."""
     await _put(client, SERVICES, service(config))
-    version = slices_version(config.kubernetes)
-    slices = known(f"discovery.k8s.io/{version}", "EndpointSlice")
-    await _put(client, slices, endpoint_slice(config, slices.api_version))
+    await _put(client, ENDPOINT_SLICES, endpoint_slice(config))
 
 
 def service(config: ClusterConfig) -> dict[str, Any]:
@@ -68,10 +65,10 @@ def service(config: ClusterConfig) -> dict[str, Any]:
     }
 
 
-def endpoint_slice(config: ClusterConfig, api_version: str) -> dict[str, Any]:
+def endpoint_slice(config: ClusterConfig) -> dict[str, Any]:
     """The slice that leads to the master. Pure."""
     return {
-        "apiVersion": api_version,
+        "apiVersion": ENDPOINT_SLICES.api_version,
         "kind": "EndpointSlice",
         "metadata": {
             "name": _NAME,

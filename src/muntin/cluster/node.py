@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from muntin.cluster import event_loop, proxies
+from muntin.cluster import event_loop
 from muntin.cluster.config import ClusterConfig, NodeConfig, Os
 
 
 def preload(config: ClusterConfig) -> None:
-    """Import and compute what the node processes need, so that they share it."""
-    proxies.slices_version(config.kubernetes)
+    """Import what the node processes need, so that they share it."""
     for kind in {node.os for node in config.nodes}:
         if kind is Os.WINDOWS:
             from muntin.cluster import windows_node  # noqa: F401 - for those forked later

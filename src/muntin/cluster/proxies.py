@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from muntin.cluster import certificate_names, node_agent
 from muntin.cluster.config import ClusterConfig, NodeConfig
-from muntin.model import schema
-from muntin.model.gates import Version
-from muntin.model.windows_releases import git_version
 from muntin.proxy import loop
 from muntin.proxy.config import KernelspaceConfig, NftConfig, ProxyConfig
 from muntin.proxy.hns import KernelspaceDataplane
 from muntin.proxy.nft import NftDataplane
 from muntin.seams.hns.client import UnixHnsClient
 from muntin.seams.kube import KubeClient
-
-
-@cache
-def slices_version(kubernetes: Version) -> str:
-    """The version of discovery.k8s.io that the API serves EndpointSlices in."""
-    types = schema.load(git_version(kubernetes))
-    return "v1" if types.has_kind("discovery.k8s.io", "v1", "EndpointSlice") else "v1beta1"
 
 
 async def run_on_linux(config: ClusterConfig, place: str, client: KubeClient) -> None:
@@ -43,5 +31,4 @@ def client_of(config: ClusterConfig) -> KubeClient:
 
 
 def _config(config: ClusterConfig, place: str) -> ProxyConfig:
-    version = slices_version(config.kubernetes)
-    return ProxyConfig(node_name=place, endpoint_slices_version=version)
+    return ProxyConfig(node_name=place)

@@ -343,6 +343,18 @@ def known(api_version: str, kind: str) -> Resource:
     return _BY_KIND[(api_version, kind)]
 
 
+def versions(resource: Resource) -> tuple[Resource, ...]:
+    """All rows of this table with the group and kind of ``resource``, which is first if it is one.
+
+    Empty for a row that is not of this table, as discovery gives them.
+    """
+    if by_kind(resource.api_version, resource.kind) != resource:
+        return ()
+    group, kind = resource.group, resource.kind
+    rows = [row for row in RESOURCES if (row.group, row.kind) == (group, kind)]
+    return (resource, *(row for row in rows if row != resource))
+
+
 def named(name: str, resources: Iterable[Resource] = RESOURCES) -> Resource | None:
     """The row a person means by ``po``, ``pod``, ``pods`` or ``deployments.apps``."""
     name = name.lower()

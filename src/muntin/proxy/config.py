@@ -16,7 +16,6 @@ class ProxyConfig:
 
     ``healthz_address`` None serves no healthz. ``min_sync_s`` is how long changes are gathered;
     every ``sync_period_s`` the data plane is asked whether it still stands.
-    ``endpoint_slices_version`` is ``v1beta1`` for an API of 1.20.
     """
 
     node_name: str
@@ -26,7 +25,6 @@ class ProxyConfig:
     retry_s: float = 1.0
     sync_period_s: float = 30.0
     emits_events: bool = True
-    endpoint_slices_version: str = "v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.errors import MuntinError
 from muntin.kit.http.server import HttpServer
 from muntin.kit.log import fields
-from muntin.model.resources import SERVICES, known
+from muntin.model.resources import ENDPOINT_SLICES, SERVICES
 from muntin.proxy import plan
 from muntin.proxy.config import ProxyConfig
 from muntin.proxy.dataplane import Change, Dataplane, StartOver
@@ -64,13 +64,12 @@ class Proxy:
         self._healthz_server = HttpServer(self._healthz)
         self._service_health = ServiceHealth(config.healthz_address or "0.0.0.0")
         self._events = ServiceEvents(client, config.node_name, clock)
-        slices = known(f"discovery.k8s.io/{config.endpoint_slices_version}", "EndpointSlice")
         self._services = Informer(
             client, SERVICES, label_selector=_SERVICES_SELECTOR, transform=_slim, clock=clock
         )
         self._slices = Informer(
             client,
-            slices,
+            ENDPOINT_SLICES,
             label_selector=_SERVICES_SELECTOR,
             indexers={_BY_SERVICE: _service_index},
             transform=_slim,

@@ -216,16 +216,10 @@ def _endpoint(item: Object, node_name: str) -> _Endpoint | None:
     serving = conditions.get("serving", ready) is not False
     return _Endpoint(
         address=address,
-        is_local=_node_of(item) == node_name,
+        is_local=item.get("nodeName") == node_name,
         is_ready=ready,
         is_draining=serving and bool(conditions.get("terminating")),
     )
-
-
-def _node_of(item: Object) -> str | None:
-    """Where an endpoint is; version v1beta1 says it among the topology labels."""
-    name = item.get("nodeName") or (item.get("topology") or {}).get("kubernetes.io/hostname")
-    return str(name) if name else None
 
 
 def _chosen(pairs: Sequence[tuple[_Endpoint, int]]) -> tuple[Backend, ...]:

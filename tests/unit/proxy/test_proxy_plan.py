@@ -183,12 +183,6 @@ def test_an_address_in_two_slices_counts_once_and_ipv6_is_left_out():
     assert addresses(front.backends) == ["10.244.1.5"]
 
 
-def test_the_beta_form_of_slices_says_the_node_by_topology():
-    old = {"addresses": ["10.244.1.5"], "topology": {"kubernetes.io/hostname": HERE}}
-    (front,) = frontends(service(), slices(old), HERE)
-    assert front.backends[0].is_local
-
-
 @pytest.mark.parametrize(
     ("spec", "seconds"),
     [

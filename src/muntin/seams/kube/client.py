@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from muntin.kit import errors
+from muntin.model.conversion import convert
 from muntin.model.resources import Resource
 from muntin.seams.kube import (
     MERGE_PATCH,
@@ -21,6 +22,7 @@ from muntin.seams.kube import (
     WatchEvent,
 )
 from muntin.seams.kube.status import error_of, error_of_answer
+from muntin.seams.kube.versions import ServedVersions
 
 ATTEMPTS = 3
 """How often a request that may be repeated is sent when the connection breaks under it."""
@@ -35,10 +37,12 @@ class Client:
     def __init__(self, transport: Transport, *, user_agent: str = "muntin") -> None:
         self._transport = transport
         self._headers = {"Accept": "application/json", "User-Agent": user_agent}
+        self._versions = ServedVersions(self.raw)
 
     async def get(self, resource: Resource, name: str, namespace: str | None = None) -> Object:
         """The object as the server has it."""
-        return await self._object("GET", _path(resource, namespace, name))
+        row = await self._versions.row(resource)
+        return convert(await self._object("GET", _path(row, namespace, name)), row, resource)
 
     async def list(
         self,
@@ -49,9 +53,14 @@ class Client:
         field_selector: str = "",
     ) -> ObjectList:
         """All matching objects at one revision, each with its apiVersion and kind."""
+        row = await self._versions.row(resource)
         query = _query(labelSelector=label_selector, fieldSelector=field_selector)
-        answer = await self._object("GET", _path(resource, namespace) + query)
-        items = answer.get("items") or []
+        try:
+            answer = await self._object("GET", _path(row, namespace) + query)
+        except errors.NotFound:
+            self._versions.forget(resource)
+            raise
+        items = [convert(item, row, resource) for item in answer.get("items") or ()]
         for item in items:
             item.setdefault("apiVersion", resource.api_version)
             item.setdefault("kind", resource.kind)
@@ -78,12 +87,16 @@ class Client:
             labelSelector=label_selector,
             fieldSelector=field_selector,
         )
-        path = _path(resource, namespace) + query
+        row = await self._versions.row(resource)
+        path = _path(row, namespace) + query
         async with self._transport.stream("GET", path, headers=self._headers) as answer:
+            if answer.status == 404:
+                self._versions.forget(resource)
             if answer.status >= 400:
                 raise error_of_answer(answer.status, await _all(answer.chunks))
             async for line in _lines(answer.chunks):
-                yield _event(line)
+                event = _event(line)
+                yield WatchEvent(event.type, convert(event.object, row, resource))
 
     async def create(
         self,
@@ -96,14 +109,19 @@ class Client:
         """Create ``obj`` (or, with ``subresource`` such as ``binding``, post to ``obj``'s one)."""
         meta = obj.get("metadata") or {}
         where = namespace or (meta.get("namespace") if resource.namespaced else None)
-        path = _path(resource, where, meta["name"] if subresource else "", subresource)
-        return await self._object("POST", path, obj)
+        row = await self._versions.row(resource)
+        path = _path(row, where, meta["name"] if subresource else "", subresource)
+        if subresource:
+            return await self._object("POST", path, obj)
+        return convert(await self._object("POST", path, convert(obj, resource, row)), row, resource)
 
     async def update(self, resource: Resource, obj: Object, *, subresource: str = "") -> Object:
         """Replace the object that ``obj``'s metadata names; its resourceVersion must be current."""
         meta = obj["metadata"]
         where = meta.get("namespace") if resource.namespaced else None
-        return await self._object("PUT", _path(resource, where, meta["name"], subresource), obj)
+        row = await self._versions.row(resource)
+        path = _path(row, where, meta["name"], subresource)
+        return convert(await self._object("PUT", path, convert(obj, resource, row)), row, resource)
 
     async def patch(
         self,
@@ -115,9 +133,11 @@ class Client:
         patch_type: str = MERGE_PATCH,
         subresource: str = "",
     ) -> Object:
-        """Apply ``patch`` to one object."""
-        path = _path(resource, namespace, name, subresource)
-        return await self._object("PATCH", path, patch, content_type=patch_type)
+        """Apply ``patch``, sent as it is, to one object."""
+        row = await self._versions.row(resource)
+        path = _path(row, namespace, name, subresource)
+        answer = await self._object("PATCH", path, patch, content_type=patch_type)
+        return convert(answer, row, resource)
 
     async def delete(
         self,
@@ -137,7 +157,8 @@ class Client:
             options["preconditions"] = {"uid": uid}
         if propagation_policy:
             options["propagationPolicy"] = propagation_policy
-        await self._object("DELETE", _path(resource, namespace, name), options)
+        row = await self._versions.row(resource)
+        await self._object("DELETE", _path(row, namespace, name), options)
 
     async def raw(self, path: str, *, accept: str = "application/json") -> Response:
         """GET ``path`` (discovery, health, version), whatever its form.
