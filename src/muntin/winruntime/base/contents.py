@@ -61,6 +61,8 @@ def _fill_user(folder: Path, texts: dict[str, str], user: WindowsUser) -> None:
     for name, text in texts.items():
         hive = Hive(text)
         identity.set_user(hive, user)
+        if name == "user.reg":
+            identity.prefer(hive, INSIDE_PROGRAMS)
         path = folder / name
         path.write_text(hive.text(), encoding="utf-8", errors="surrogateescape")
         os.chown(path, user.uid, user.uid)

@@ -6,6 +6,8 @@ Wine 8 takes the version's major and minor number from ``CurrentVersion``, so th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from muntin.model.windows_releases import WindowsBuild
 from muntin.winruntime.base.registry import Hive, Value
 from muntin.winruntime.base.users import WindowsUser
@@ -26,6 +28,7 @@ _IDLE_SERVICES = (
 _START_DISABLED = 4
 _DEBUGGER = r"Software\Microsoft\Windows NT\CurrentVersion\AeDebug"
 _RUN_SERVICES = r"Software\Microsoft\Windows\CurrentVersion\RunServices"
+_OVERRIDES = r"Software\Wine\DllOverrides"
 
 
 def trim(system: Hive) -> None:
@@ -58,6 +61,12 @@ def set_release(system: Hive, release: WindowsBuild) -> None:
             system.set(key, name, value)
     system.set(r"System\CurrentControlSet\Control\ProductOptions", "ProductType", "ServerNT")
     system.set(r"System\CurrentControlSet\Control\Windows", "CSDVersion", 0)
+
+
+def prefer(user: Hive, programs: Iterable[str]) -> None:
+    """Start the ``programs`` in system32 as they lie there, where Wine has some of that name."""
+    for name in programs:
+        user.set(_OVERRIDES, f"{name}.exe", "native")
 
 
 def set_user(hive: Hive, user: WindowsUser) -> None:
