@@ -143,7 +143,8 @@ trap cleanup EXIT
 
 echo "outside of the cluster" >"$site/index.html"
 outside=$(on outside ip -4 -o addr show dev eth0 | sed 's|.* inet \([0-9.]*\)/.*|\1|')
-on outside busybox httpd -f -p "$outside:$SITE_PORT" -h "$site" &
+"$MUNTIN" shell --name "$NAME" outside -- \
+    busybox httpd -f -p "$outside:$SITE_PORT" -h "$site" >/dev/null 2>&1 &
 site_pid=$!
 
 kubectl apply -f win-webserver.yaml >/dev/null || exit 1

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from muntin.cluster.config import ClusterConfig
-from muntin.kit.errors import Internal
+from muntin.kit.errors import Forbidden, Internal
 
 
 def encode(config: ClusterConfig) -> bytes:
@@ -30,11 +30,17 @@ def decode(data: bytes) -> ClusterConfig:
 
 
 def load(path: Path) -> ClusterConfig | None:
-    """The configuration stored at ``path``; None when there is none."""
+    """The configuration stored at ``path``; None when there is none.
+
+    Raises:
+        Forbidden: it is there, and not for us to read.
+    """
     try:
         return decode(path.read_bytes())
     except FileNotFoundError:
         return None
+    except PermissionError as err:
+        raise Forbidden(f"{path.parent} is for root alone\nuse sudo") from err
 
 
 def save(path: Path, config: ClusterConfig) -> None:

@@ -23,7 +23,7 @@ from muntin.cluster import launch, leftovers, locks
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.messages import Report, Reporter, read
 from muntin.cluster.paths import ClusterPaths
-from muntin.cluster.process_table import ProcessTable, redirect
+from muntin.cluster.process_table import ProcessTable, close_all_but, redirect
 from muntin.kit import log as kit_log
 from muntin.kit.errors import Internal, TimedOut
 from muntin.kit.log import fields
@@ -45,7 +45,7 @@ def start(config: ClusterConfig) -> Iterator[Report]:
         os.setsid()
         if os.fork():
             os._exit(0)
-        os.close(reading)
+        close_all_but([writing])  # the lock of `up` is not ours to hold
         _daemon(config, Reporter(writing))
     os.wait()
     os.close(writing)

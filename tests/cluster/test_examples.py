@@ -1,0 +1,24 @@
+"""Every example does what its page says: ``run.sh`` prints ``expected.txt``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, run
+
+EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/run.sh"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_example(cluster, example: Path, tmp_path: Path):
+    muntin = tmp_path / "muntin"
+    muntin.write_text(f'#!/bin/sh\nexec {sys.executable} -m muntin "$@"\n')
+    muntin.chmod(0o755)
+    environment = {**cluster.environment, "NAME": cluster.name, "MUNTIN": str(muntin)}
+    done = run(str(example / "run.sh"), timeout_s=240, check=False, env=environment)
+    assert done.stdout == (example / "expected.txt").read_text(), done.stderr
+    assert done.returncode == 0
+    cluster.kubectl("delete", "-f", str(example), "--ignore-not-found", "--now")
