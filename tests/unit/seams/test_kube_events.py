@@ -58,6 +58,34 @@ def test_events_about_a_node_go_to_the_default_namespace():
     assert transport.asked[0][1] == "/api/v1/namespaces/default/events"
 
 
+def test_names_sort_as_the_events_happened():
+    transport = ScriptedTransport(answers=[(201, {})] * 3)
+
+    async def main():
+        events = recorder(transport)
+        for reason in ("Scheduled", "Pulled", "Created"):
+            events.event(POD, "Normal", reason, "done")
+        await events.flush()
+
+    asyncio.run(main())
+    written = sorted((body for _, _, body in transport.asked), key=lambda b: b["metadata"]["name"])
+    assert [body["reason"] for body in written] == ["Scheduled", "Pulled", "Created"]
+
+
+def test_a_name_that_is_taken_is_changed():
+    taken = (409, status(409, "AlreadyExists", "taken"))
+    transport = ScriptedTransport(answers=[taken, (201, {})])
+
+    async def main():
+        events = recorder(transport)
+        events.event(POD, "Normal", "Pulled", "done")
+        await events.flush()
+
+    asyncio.run(main())
+    first, second = (body["metadata"]["name"] for _, _, body in transport.asked)
+    assert first != second
+
+
 def test_a_repeat_is_counted_on_the_first_one():
     transport = ScriptedTransport(answers=[(201, {}), (200, {}), (200, {})])
 

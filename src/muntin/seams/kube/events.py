@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections import OrderedDict, deque
 from typing import Any
 
@@ -40,6 +39,7 @@ class EventRecorder:
         self._client = client
         self._source = {"component": component, **({"host": host} if host else {})}
         self._clock = clock or SystemClock()
+        self._last_stamp = 0
         self._queue: deque[Object] = deque(maxlen=QUEUE_LENGTH)
         self._wake = asyncio.Event()
         self._known: OrderedDict[tuple[str, ...], tuple[str, str, int]] = OrderedDict()
@@ -85,7 +85,7 @@ class EventRecorder:
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {
-                "name": f"{reference['name']}.{secrets.token_hex(8)}",
+                "name": f"{reference['name']}.{self._stamp():x}",
                 "namespace": namespace,
             },
             "involvedObject": reference,
@@ -99,6 +99,15 @@ class EventRecorder:
             "reportingComponent": self._source["component"],
             "reportingInstance": self._source.get("host", ""),
         }
+
+    def _stamp(self) -> int:
+        """Nanoseconds that grow from event to event: names sort as the events happened.
+
+        Times in events are whole seconds; ``kubectl describe`` leaves those of one second in the
+        order of their names.
+        """
+        self._last_stamp = max(self._last_stamp + 1, int(self._clock.now() * 1e9))
+        return self._last_stamp
 
     async def _write(self, event: Object) -> None:
         """Create the event, or count it on the one of the same words written before."""
@@ -114,7 +123,12 @@ class EventRecorder:
                 return
             except errors.NotFound:
                 event = {**event, "count": count + 1, "firstTimestamp": first}  # it expired
-        await self._client.create(EVENTS, event, namespace)
+        try:
+            await self._client.create(EVENTS, event, namespace)
+        except errors.AlreadyExists:  # another component wrote at the same nanosecond
+            name = f"{event['involvedObject']['name']}.{self._stamp():x}"
+            event = {**event, "metadata": {**event["metadata"], "name": name}}
+            await self._client.create(EVENTS, event, namespace)
         self._remember(key, (event["metadata"]["name"], event["firstTimestamp"], event["count"]))
 
     def _remember(self, key: tuple[str, ...], value: tuple[str, str, int]) -> None:
