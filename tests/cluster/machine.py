@@ -75,7 +75,10 @@ def _processes() -> list[str]:
             try:
                 words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
                 groups = (entry / "cgroup").read_text().replace("\n", " ")
+                state = (entry / "stat").read_text().rpartition(") ")[2][0]
             except OSError:
+                continue
+            if state == "Z":  # dead; its new parent, init, has not looked yet
                 continue
             if int(entry.name) != os.getpid() and "--name" not in words:
                 rows.append(f"{words} {groups}")
@@ -87,4 +90,5 @@ def _folder(path: str) -> list[str]:
 
 
 def _lines(path: str) -> list[str]:
-    return Path(path).read_text().splitlines()
+    file = Path(path)
+    return file.read_text().splitlines() if file.exists() else []

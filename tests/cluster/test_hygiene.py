@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -22,8 +23,6 @@ def nothing(cluster):
 
 def supervisor(cluster):
     rows = cluster.muntin("status", "--output", "json", check=False).stdout
-    import json
-
     return {row["name"]: row["pid"] for row in json.loads(rows)["components"]}
 
 

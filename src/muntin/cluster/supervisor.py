@@ -125,6 +125,8 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
     log.info("stopping")
     for names in launch.stop_order(list(table.states)):
         table.stop(names)
+    leftovers.kill_processes(paths)  # containers; we are their subreaper
+    table.reap()
 
 
 def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals) -> None:
