@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import IPv4Network
 from typing import NoReturn, TypeVar
@@ -30,6 +30,7 @@ from muntin.cluster.yaml_fields import Place
 from muntin.kit.errors import Invalid
 from muntin.model import windows_releases as releases
 from muntin.model.gates import Profile, Version
+from muntin.model.windows import Feature, is_open
 
 T = TypeVar("T")
 DEFAULT_NAME = "muntin"
@@ -274,12 +275,25 @@ def _profile(draft: Draft, path: str, row: NodeDraft, kubernetes: Version) -> Pr
     build = draft.checked(at, lambda: releases.build_named(windows or str(releases.DEFAULT_BUILD)))
     runtime = row.runtime or draft.runtime or RUNTIMES[0]
     if runtime not in RUNTIMES:
-        at = f"{path}.runtime" if row.runtime else "runtime"
-        draft.wrong(at, f"{runtime!r} is unknown; use one of {_list(RUNTIMES)}")
+        place = f"{path}.runtime" if row.runtime else "runtime"
+        draft.wrong(place, f"{runtime!r} is unknown; use one of {_list(RUNTIMES)}")
     plugin = row.network_plugin or NETWORK_PLUGINS[0]
     if plugin not in NETWORK_PLUGINS:
         draft.wrong(f"{path}.networkPlugin", f"{plugin!r} is unknown; use {_list(NETWORK_PLUGINS)}")
-    return releases.profile_of(build, kubernetes, runtime=runtime, network_plugin=plugin)
+    profile = releases.profile_of(build, kubernetes, runtime=runtime, network_plugin=plugin)
+    if not is_open(Feature.HCN_V2, profile):
+        draft.wrong(
+            at,
+            f"{build.product_name} {build.release_id} has no HCN, which kube-proxy and the network "
+            f"plugin need; use one of {_list(_usable_windows(profile))}",
+        )
+    return profile
+
+
+def _usable_windows(profile: Profile) -> list[str]:
+    """Names of the releases that can be nodes."""
+    rows = [(row, replace(profile, build=row.build, hns=row.hns)) for row in releases.BUILDS]
+    return [row.names[0] for row, other in rows if is_open(Feature.HCN_V2, other)]
 
 
 def _list(values: Iterable[str]) -> str:

@@ -111,6 +111,11 @@ nodes:
             "nodes:\n- os: windows\n  windows: 95\n",
             "c.yaml:5:12: nodes[0].windows: unknown Windows",
         ),
+        (
+            "nodes:\n- os: windows\n  windows: 1803\n",
+            "c.yaml:5:12: nodes[0].windows: Windows Server Datacenter 1803 has no HCN, which "
+            "kube-proxy and the network plugin need; use one of 2019, 1903",
+        ),
         ("nodes:\n- name: x\n", "c.yaml:4:3: nodes[0]: os is missing; add `os: windows`"),
         (
             "nodes:\n- os: linux\n  name: tor\n",
