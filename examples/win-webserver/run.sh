@@ -20,8 +20,9 @@ in_pod() { local pod=$1; shift; kubectl exec "$pod" -- "$@"; }
 pods() { kubectl get pods -l app=win-webserver -o "jsonpath={range .items[*]}$1{'\n'}{end}"; }
 
 # says TEXT: the standard input holds TEXT. The page names the answering pod's own address.
-says() { tee -a "$why" | grep -qF -- "$1"; }
-page() { grep -q '<H1>Windows Container Web Server</H1>'; }
+# Both read to the end: with pipefail, a writer whose reader has gone counts as failed.
+says() { tee -a "$why" | grep -F -- "$1" >/dev/null; }
+page() { grep '<H1>Windows Container Web Server</H1>' >/dev/null; }
 
 check() {
     local number=$1 text=$2 action=$3
