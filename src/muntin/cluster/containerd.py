@@ -1,7 +1,7 @@
 """What a Linux node's containerd is told: its config.toml and the template of its CNI conflist.
 
 Pure; the supervisor writes the files and starts the daemon inside the node's network namespace.
-Sources: containerd 1.6 docs/cri/config.md; CNI specification 1.0.0; the bridge, host-local and
+Sources: containerd 1.6 docs/cri/config.md; CNI specification 1.0.0; the ptp, host-local and
 portmap plugin pages of containernetworking.
 """
 
@@ -113,18 +113,19 @@ def _bool(value: bool) -> str:
 
 
 def conflist_template(*, data_dir: Path, mtu_bytes: int = 1500) -> str:
-    """The CNI conflist of a Linux node: bridge ``cbr0`` with host-local addresses and host ports.
+    """The CNI conflist of a Linux node: ``ptp`` with host-local addresses and host ports.
+
+    Each pod hangs on a wire of its own and its packets are routed, never bridged. So those to a
+    service address and back pass the node's rules even where both pods are here, with no need of
+    br_netfilter, a module whose loading would change the machine's own bridges.
 
     containerd fills in the node's pod CIDR when the kubelet tells it (CRI UpdateRuntimeConfig);
     the gateway is the CIDR's first address. Traffic that leaves the cluster is masqueraded by the
     node's own rules, not by the plugin.
     """
-    bridge = {
-        "type": "bridge",
-        "bridge": "cbr0",
-        "isGateway": True,
+    ptp = {
+        "type": "ptp",
         "ipMasq": False,
-        "hairpinMode": True,
         "mtu": mtu_bytes,
         "ipam": {
             "type": "host-local",
@@ -134,5 +135,5 @@ def conflist_template(*, data_dir: Path, mtu_bytes: int = 1500) -> str:
         },
     }
     portmap = {"type": "portmap", "capabilities": {"portMappings": True}, "snat": True}
-    conflist = {"cniVersion": "0.4.0", "name": "muntin", "plugins": [bridge, portmap]}
+    conflist = {"cniVersion": "0.4.0", "name": "muntin", "plugins": [ptp, portmap]}
     return json.dumps(conflist, indent=2) + "\n"

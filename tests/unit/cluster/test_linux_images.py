@@ -77,9 +77,10 @@ def test_containerd_configuration_is_toml(tmp_path: Path) -> None:
 
 def test_conflist_waits_for_the_pod_cidr(tmp_path: Path) -> None:
     conflist = json.loads(conflist_template(data_dir=tmp_path))
-    bridge, portmap = conflist["plugins"]
-    assert bridge["ipam"]["ranges"] == [[{"subnet": "{{.PodCIDR}}"}]]
-    assert (bridge["isGateway"], bridge["hairpinMode"]) == (True, True)
+    ptp, portmap = conflist["plugins"]
+    assert ptp["ipam"]["ranges"] == [[{"subnet": "{{.PodCIDR}}"}]]
+    # A bridge would need br_netfilter for services between pods of one node.
+    assert (ptp["type"], ptp["ipMasq"]) == ("ptp", False)
     assert portmap["capabilities"] == {"portMappings": True}
 
 
