@@ -8,20 +8,21 @@ of the host is changed, and the host's loopback stays out of reach.
 from __future__ import annotations
 
 from muntin.cluster.config import ClusterConfig, Networking, Os
-from muntin.cluster.fabric_plan import RELAY_LINK
+from muntin.cluster.fabric_plan import RELAY_LINK, ROUTER_OUT
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.process_table import Component
 from muntin.kit import netns, nft
 
 
 def prepare(config: ClusterConfig) -> None:
-    """Put the rules in place: on Linux nodes (Windows' are HNS policies) and in ``outside``."""
+    """Put the rules in place: on Linux nodes (Windows' are HNS policies), tor and ``outside``."""
     paths = ClusterPaths(config.name)
     for node in config.nodes:
         if node.os is Os.LINUX:
             nft.run(pod_rules(config.networking), paths.netns(node.name))
+    nft.run(edge_rules(config.networking), paths.netns("tor"))
     if config.networking.egress:
-        nft.run(_rules(f'oifname "{RELAY_LINK}" masquerade'), paths.netns("outside"))
+        nft.run(relay_rules(config.networking), paths.netns("outside"))
 
 
 def pod_rules(net: Networking) -> str:
@@ -30,12 +31,35 @@ def pod_rules(net: Networking) -> str:
     The exceptions are those of the OutBoundNAT policy of Windows nodes.
     """
     inside = f"{net.pod_subnet}, {net.service_subnet}, {net.node_subnet}"
-    return _rules(f"ip saddr {net.pod_subnet} ip daddr != {{ {inside} }} masquerade")
+    return _table(_post(f"ip saddr {net.pod_subnet} ip daddr != {{ {inside} }} masquerade"))
 
 
-def _rules(rule: str) -> str:
-    chain = f"type nat hook postrouting priority srcnat;\n  {rule}"
-    return f"table ip egress {{\n chain post {{\n  {chain}\n }}\n}}\n"
+def edge_rules(net: Networking) -> str:
+    """The router loses what goes out to a pod or a service address: none is there. Pure.
+
+    Windows nodes send what they mean for a service here, and it must neither be answered nor
+    reach a network of the host that has the same addresses.
+    """
+    rule = f'oifname "{ROUTER_OUT}" ip daddr {{ {net.pod_subnet}, {net.service_subnet} }} drop'
+    return _table(f"chain edge {{ type filter hook forward priority filter;\n  {rule}\n }}")
+
+
+def relay_rules(net: Networking) -> str:
+    """``outside`` hands the relay what is for the world, not what it means for the cluster. Pure."""
+    inside = f"{net.pod_subnet}, {net.service_subnet}"
+    refuse = f'oifname "{RELAY_LINK}" ip daddr {{ {inside} }} reject'
+    return _table(
+        f"chain out {{ type filter hook output priority filter;\n  {refuse}\n }}\n "
+        + _post(f'oifname "{RELAY_LINK}" masquerade')
+    )
+
+
+def _post(rule: str) -> str:
+    return f"chain post {{ type nat hook postrouting priority srcnat;\n  {rule}\n }}"
+
+
+def _table(chains: str) -> str:
+    return f"table ip egress {{\n {chains}\n}}\n"
 
 
 def component(paths: ClusterPaths) -> Component:

@@ -14,6 +14,7 @@ from muntin.cluster.config import ClusterConfig, Networking, Os
 
 ANYWHERE = IPv4Network("0.0.0.0/0")
 UPLINK = "eth0"
+ROUTER_OUT = "eth1"  # the router's link to `outside`
 BRIDGE = "br0"
 RELAY_LINK = "tap0"
 # What a user-mode relay hands out: its network, the address of our end and its gateway and DNS.
@@ -120,7 +121,7 @@ def _to_outside(net: Networking) -> Wire:
     return Wire(
         near=End(
             place="tor",
-            link="eth1",
+            link=ROUTER_OUT,
             address=IPv4Interface(f"{net.outside_gateway}/{length}"),
             mac=_mac(_LOCAL_PREFIX, net.outside_gateway),
         ),
