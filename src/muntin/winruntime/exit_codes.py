@@ -5,6 +5,7 @@ Source: reference texts of HCS; winnt.h for the numbers of Windows errors.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,13 @@ WINDOWS_ERRORS = {
     267: "The directory name is invalid.",
 }
 
+_CONNECT_ERRORS = {
+    errno.ECONNREFUSED: (
+        "No connection could be made because the target machine actively refused it."
+    ),
+    errno.ENETUNREACH: "A socket operation was attempted to an unreachable network.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -43,6 +51,17 @@ def signed(code: int) -> int:
     """A DWORD as int32: 0xC0000005 becomes -1073741819."""
     code &= 0xFFFFFFFF
     return code - (1 << 32) if code >= 1 << 31 else code
+
+
+def unsigned(code: int) -> int:
+    """A DWORD as streams tell it: -1 becomes 4294967295, which kubectl has no exit code for."""
+    return code & 0xFFFFFFFF
+
+
+def connect_error(number: int | None) -> str:
+    """How Go on Windows words a failed ``connect``, by the errno of this machine."""
+    text = _CONNECT_ERRORS.get(number or 0) or os.strerror(number or 0)
+    return f"connectex: {text}"
 
 
 def windows_error(number: int) -> str:

@@ -19,19 +19,20 @@ from muntin.kit.clock import Clock
 from muntin.kit.errors import MuntinError, NotFound, Unavailable
 from muntin.kit.http.server import Answer, HttpServer, Request, Response, Upgrade
 from muntin.kit.log import fields
-from muntin.seams.cri import Message, rpc_error_text
+from muntin.seams.cri import Message
 from muntin.seams.streams import portforward, remotecommand
 from muntin.seams.streams.duplex import StreamDuplex
 from muntin.seams.streams.remotecommand import Options, Session
 from muntin.winruntime.exec import Running, running
 from muntin.winruntime.exec_terminal import RunningOnTerminal, running_on_terminal
+from muntin.winruntime.exit_codes import connect_error, unsigned
 from muntin.winruntime.node import Node
 from muntin.winruntime.shim.frames import MAX_LINE_BYTES, STDERR, STDIN, FrameReader, frame
 
 log = logging.getLogger(__name__)
 
 TOKEN_LIFE_S = 60.0
-_ATTACH_TO_EXIT_S = 2.0
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +100,13 @@ class StreamingServer:
             tty=bool(wanted.get("tty")),
         )
         accepted = remotecommand.accept(request.headers, options)
-        act = self._exec if ticket.kind == "exec" else self._attach
+        executing = ticket.kind == "exec"
+        act = self._exec if executing else self._attach
+        doing = "executing command in" if executing else "attaching to"
 
         async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await accepted.serve(
-                StreamDuplex(reader, writer), lambda session: _guarded(act, wanted, session)
+                StreamDuplex(reader, writer), lambda session: _guarded(act, doing, wanted, session)
             )
 
         return Upgrade(accepted.protocol, run, accepted.headers)
@@ -117,7 +120,7 @@ class StreamingServer:
             stdin = bool(wanted.get("stdin"))
             async with running(self._node, container, wanted["cmd"], stdin=stdin) as plain:
                 code = await _pipe_session(plain, session)
-        await session.finish(remotecommand.exit_status(code))
+        await session.finish(remotecommand.exit_status(unsigned(code)))
 
     async def _attach(self, wanted: Message, session: Session) -> None:
         container = self._node.containers.get(wanted["container_id"])
@@ -143,38 +146,33 @@ class StreamingServer:
                 while data := await attached.reader.read(MAX_LINE_BYTES):
                     for kind, text in frames.feed(data):
                         await (session.stderr if kind == STDERR else session.stdout)(text)
-        await session.finish(remotecommand.exit_status(await self._code(container.id)))
-
-    async def _code(self, container_id: str) -> int:
-        """The exit code of a container that has just ended, 0 if it still runs."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_ATTACH_TO_EXIT_S):
-                while True:
-                    container = self._node.containers.find(container_id)
-                    if container is None or container.finished_at:
-                        return container.exit_code if container else 0
-                    await asyncio.sleep(0.02)
-        return 0
+        await session.finish(remotecommand.exit_status(0))  # as containerd: it joined and left
 
     def _dial(self, wanted: Message) -> portforward.Dial:
+        """As wincat.exe does it from inside the pod's sandbox: to IPv4's loopback."""
+
         async def dial(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
             sandbox = self._node.sandboxes.get(wanted["pod_sandbox_id"])
-            address = sandbox.ips[0] if sandbox.ips else "127.0.0.1"
-            family = socket.AF_INET6 if ":" in address else socket.AF_INET
-            sock = netns.socket_in(sandbox.netns, family)
+            sock = netns.socket_in(sandbox.netns, socket.AF_INET)
             sock.setblocking(False)
             try:
-                await asyncio.get_running_loop().sock_connect(sock, (address, port))
+                await asyncio.get_running_loop().sock_connect(sock, (LOOPBACK, port))
                 return await asyncio.open_connection(sock=sock)
             except OSError as err:
                 sock.close()
-                raise Unavailable(f"failed to dial {address}:{port}: {err.strerror}") from err
+                raise Unavailable(
+                    f"failed to execute port forward in sandbox: Failed to connect to "
+                    f"{LOOPBACK}:{port} because {connect_error(err.errno)}: exit status 1"
+                ) from err
 
         return dial
 
 
 async def _guarded(
-    act: Callable[[Message, Session], Awaitable[None]], wanted: Message, session: Session
+    act: Callable[[Message, Session], Awaitable[None]],
+    doing: str,
+    wanted: Message,
+    session: Session,
 ) -> None:
     """Tell the user of an error in the only way there is after the upgrade."""
     try:
@@ -182,10 +180,16 @@ async def _guarded(
     except Unavailable:
         raise
     except MuntinError as err:
-        await session.finish(remotecommand.error_status(rpc_error_text(err)))
+        await session.finish(remotecommand.error_status(_failure(doing, err.message)))
     except Exception as err:
         log.exception("stream failed", **fields(container=wanted.get("container_id")))
-        await session.finish(remotecommand.error_status(f"{type(err).__name__}: {err}"))
+        text = _failure(doing, f"{type(err).__name__}: {err}")
+        await session.finish(remotecommand.error_status(text))
+
+
+def _failure(doing: str, text: str) -> str:
+    """Source: kubernetes v1.34 k8s.io/kubelet pkg/cri/streaming/remotecommand/{exec,attach}.go."""
+    return f"Internal error occurred: error {doing} container: {text}"
 
 
 @asynccontextmanager

@@ -78,6 +78,25 @@ def test_exec_carries_streams_apart_and_the_exit_code() -> None:
     on_node(test)
 
 
+def test_exec_that_cannot_be_or_ends_below_zero_is_told_as_containerd_does() -> None:
+    async def test(node: Lab) -> None:
+        container = await node.run("n", "cmd", stdin=True)
+        options = Options(stdout=True, stderr=True)
+        request = {"container_id": container, "stdout": True, "stderr": True}
+        url = (await node.cri.Exec({**request, "cmd": ["cmd", "/c", "exit -5"]}))["url"]
+        async with session(url, options) as remote:
+            assert exit_code(await remote.status()) == "4294967291"
+        url = (await node.cri.Exec({**request, "cmd": ["nosuch.exe"]}))["url"]
+        async with session(url, options) as remote:
+            message = (await remote.status())["message"]
+        assert message.startswith(
+            "Internal error occurred: error executing command in container: failed to exec in "
+        )
+        assert message.endswith("The system cannot find the file specified.: unknown")
+
+    on_node(test)
+
+
 def test_exec_with_a_terminal_takes_input_and_a_size() -> None:
     async def test(node: Lab) -> None:
         container = await node.run("t", "cmd", stdin=True)
@@ -114,7 +133,7 @@ def test_attach_shows_output_and_gives_input() -> None:
             await _until(remote, b"attached\r\n")
             await remote.write_stdin(b"exit 6\r\n")
             await read_all(remote, "stdout")
-            assert exit_code(await remote.status()) == "6"
+            assert (await remote.status())["status"] == "Success"
         assert (await node.ended(container))["exit_code"] == 6
 
     on_node(test)
@@ -146,6 +165,7 @@ def test_port_forward_reaches_into_the_pod_and_names_a_closed_port() -> None:
             reply, error = await _forward(connection, "81", "2")
             assert reply == b""
             assert b"error forwarding port 81" in error
+            assert b"127.0.0.1:81 because connectex: No connection could be made" in error
             assert (await node.status(container))["id"] == container
         finally:
             await connection.close()
