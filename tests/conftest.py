@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+OLD_KUBECTL = Path.home() / ".cache/muntin/kubernetes-client"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,3 +27,15 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
         assert path.read_text(encoding="utf-8") == text
 
     return check
+
+
+@pytest.fixture(scope="session")
+def old_kubectl() -> str:
+    """Debian 12's kubectl 1.20, unpacked beside the one on PATH."""
+    binary = OLD_KUBECTL / "usr/bin/kubectl"
+    if not binary.exists():
+        OLD_KUBECTL.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["apt-get", "download", "kubernetes-client"], cwd=OLD_KUBECTL, check=True)
+        (package,) = OLD_KUBECTL.glob("kubernetes-client*.deb")
+        subprocess.run(["dpkg", "-x", package, OLD_KUBECTL], check=True)
+    return str(binary)

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 SERVE = Path(__file__).with_name("serve.py")
-OLD_KUBECTL = Path.home() / ".cache/muntin/kubernetes-client"
 
 
 def _name(common_name, organization=""):

@@ -1,10 +1,9 @@
 """A running API server with certificates, and kubectl of two ages."""
 
 import shutil
-import subprocess
 
 import pytest
-from apiserver_process import OLD_KUBECTL, Kubectl, ServerProcess
+from apiserver_process import Kubectl, ServerProcess
 
 
 @pytest.fixture(scope="session")
@@ -18,21 +17,10 @@ def server(tmp_path_factory):
     assert "Traceback" not in found.log
 
 
-def old_kubectl():
-    """Debian 12's kubectl 1.20, unpacked beside the one on PATH."""
-    binary = OLD_KUBECTL / "usr/bin/kubectl"
-    if not binary.exists():
-        OLD_KUBECTL.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["apt-get", "download", "kubernetes-client"], cwd=OLD_KUBECTL, check=True)
-        (package,) = OLD_KUBECTL.glob("kubernetes-client*.deb")
-        subprocess.run(["dpkg", "-x", package, OLD_KUBECTL], check=True)
-    return str(binary)
-
-
 @pytest.fixture(scope="session", params=["on PATH", "1.20"])
 def kubectl_binary(request):
     if request.param == "1.20":
-        return old_kubectl()
+        return request.getfixturevalue("old_kubectl")
     found = shutil.which("kubectl")
     assert found, "there is no kubectl on PATH"
     return found
