@@ -51,7 +51,13 @@ def exit_code(error: MuntinError) -> int:
     return UNEXPECTED
 
 
-def as_markdown() -> str:
-    """The table of docs/reference/exit-codes.md."""
+def page() -> str:
+    """The page docs/reference/exit-codes.md."""
     rows = [f"| {row.code} | {row.meaning} |" for row in EXIT_CODES]
-    return "\n".join(["| code | meaning |", "|---|---|", *rows]) + "\n"
+    head = (
+        "# Exit codes of `muntin`\n\n"
+        "Errors are at most two lines on stderr: what is wrong, and what to do next. "
+        "`muntin shell` ends with the code of the command it ran.\n\n"
+        "| code | meaning |\n|---|---|\n"
+    )
+    return head + "\n".join(rows) + "\n"
