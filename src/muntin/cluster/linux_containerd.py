@@ -68,10 +68,15 @@ async def import_images(socket: Path) -> None:
     """
     async with asyncio.TaskGroup() as group:
         for archive in images_linux.write_archives(IMAGE_CACHE):
-            group.create_task(_import(socket, archive))
+            group.create_task(import_archive(socket, archive))
 
 
-async def _import(socket: Path, archive: Path) -> None:
+async def import_archive(socket: Path, archive: Path) -> None:
+    """Load one image archive into the containerd at ``socket``.
+
+    Raises:
+        Unavailable: containerd refused it; the message is its own.
+    """
     process = await asyncio.create_subprocess_exec(
         *("ctr", "--address", str(socket), "--namespace", "k8s.io"),
         *("images", "import", "--no-unpack", str(archive)),

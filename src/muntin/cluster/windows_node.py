@@ -39,7 +39,7 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     paths = ClusterPaths(config.name)
     drive = paths.node_state(row.name) / "c"
     drive.mkdir(parents=True, exist_ok=True)
-    runtime = _runtime_config(paths, row.name, profile, drive)
+    runtime = runtime_config(paths, row.name, profile, drive)
     hns_config = _hns_config(paths, row.name, profile)
     runtime.run_dir.mkdir(parents=True, exist_ok=True)
     settings = node_agent.kubelet_config(
@@ -71,9 +71,10 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
         group.create_task(kubelet.run(settings, client, cri))
 
 
-def _runtime_config(
+def runtime_config(
     paths: ClusterPaths, name: str, profile: Profile, drive: Path
 ) -> WinRuntimeConfig:
+    """How the runtime of the node ``name`` is set up."""
     state, run = paths.node_state(name), paths.node_run(name)
     return WinRuntimeConfig(
         node_name=name,

@@ -83,6 +83,26 @@ class Archive:
             return list(self._docker_images())
         raise Invalid("not an image archive: it has neither index.json nor manifest.json")
 
+    def systems(self) -> set[str]:
+        """The operating systems that its images are for, such as ``{"linux", "windows"}``.
+
+        Raises:
+            Invalid: the archive is neither form, or is damaged.
+        """
+        names = self._files.names()
+        if "index.json" in names and "oci-layout" in names:
+            return set(self._oci_systems(parse_document(self._files.read("index.json"))))
+        return {image.config.platform.os for image in self.images(lambda _: True)}
+
+    def _oci_systems(self, index: Any) -> Iterator[str]:
+        for entry in parse_index(index):
+            document = parse_document(self._files.read(_blob(entry.digest)))
+            if is_index(document, entry.media_type):
+                yield from self._oci_systems(document)
+            else:
+                config = parse_manifest(document).config
+                yield parse_config(self._files.read(_blob(config.digest))).platform.os
+
     def copy_layer(self, layer: Descriptor, target: Path) -> None:
         """Write the layer's (compressed) tar to ``target``.
 
@@ -148,7 +168,8 @@ def open_archive(path: Path) -> Iterator[Archive]:
     try:
         tar = tarfile.open(path, "r:*")  # noqa: SIM115 - closed below, opening may fail
     except (tarfile.TarError, OSError, EOFError) as err:
-        raise Invalid(f"{path} is not an image archive: {err}") from err
+        why = err.strerror if isinstance(err, OSError) else "it is no tar file"
+        raise Invalid(f"{path} is not an image archive: {why}") from err
     with tar:
         yield Archive(_TarFiles(tar))
 

@@ -1,0 +1,82 @@
+"""Images of users' own: archives into the nodes that can run them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def tar(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def docker_archive(path: Path, name: str, layer: bytes, **config: Any) -> Path:
+    diff_id = "sha256:" + hashlib.sha256(layer).hexdigest()
+    document = {"architecture": "amd64", "rootfs": {"type": "layers", "diff_ids": [diff_id]}}
+    raw = json.dumps({**document, **config}).encode()
+    config_name = hashlib.sha256(raw).hexdigest() + ".json"
+    manifest = [{"Config": config_name, "RepoTags": [name], "Layers": ["1/layer.tar"]}]
+    files = {config_name: raw, "1/layer.tar": layer, "manifest.json": json.dumps(manifest).encode()}
+    path.write_bytes(tar(files))
+    return path
+
+
+@pytest.fixture
+def windows_image(tmp_path: Path, release: str = "10.0.17763.1") -> Path:
+    layer = tar({"Files/app/hello.cmd": b"@echo hello from the layer\r\n"})
+    command = {"Cmd": ["cmd", "/c", "C:\\app\\hello.cmd"]}
+    fields = {"os": "windows", "os.version": release, "config": command}
+    return docker_archive(tmp_path / "app.tar", "example.com/load/app:1", layer, **fields)
+
+
+def test_a_windows_application_runs_from_its_layer(cluster, namespace, windows_image):
+    text = cluster.muntin("load", str(windows_image)).stdout
+    assert text.splitlines() == [
+        "app.tar: lin01: the image is for windows",
+        "app.tar: win01: loaded",
+        "app.tar: win02: loaded",
+    ]
+    overrides = json.dumps({"spec": {"nodeSelector": {"kubernetes.io/os": "windows"}}})
+    cluster.kubectl(
+        *("run", "app", "--image=example.com/load/app:1", "--restart=Never"),
+        f"--overrides={overrides}",
+    )
+    phase = "jsonpath={.status.phase}=Succeeded"
+    cluster.kubectl("wait", "pod/app", f"--for={phase}", "--timeout=30s")
+    assert cluster.kubectl("logs", "app").stdout.strip() == "hello from the layer"
+
+
+def test_a_linux_image_goes_to_the_linux_node(cluster, tmp_path):
+    layer = tar({"hello": b"hi"})
+    image = docker_archive(tmp_path / "lin.tar", "example.com/load/lin:1", layer, os="linux")
+    text = cluster.muntin("load", str(image), "--node", "lin01").stdout
+    assert text == "lin.tar: lin01: loaded\n"
+    found = cluster.muntin("cri", "lin01", "ImageStatus",
+                           '{"image": {"image": "example.com/load/lin:1"}}').stdout  # fmt: skip
+    assert "example.com/load/lin:1" in json.loads(found)["image"]["repo_tags"]
+
+
+def test_what_cannot_be_loaded_is_said_in_two_lines(cluster, windows_image, tmp_path):
+    (tmp_path / "text").write_text("no archive")
+    for args, code, words in (
+        ([str(tmp_path / "text")], 3, "is not an image archive"),
+        ([str(tmp_path / "absent")], 8, "there is no file"),
+        ([str(windows_image), "--node", "lin01"], 8, "no node can run it"),
+        ([str(windows_image), "--node", "x"], 8, "there is no node x"),
+    ):
+        done = cluster.muntin("load", *args, check=False)
+        assert done.returncode == code
+        assert words in done.stderr
+        assert len(done.stderr.splitlines()) <= 2
