@@ -45,7 +45,7 @@ def edge_rules(net: Networking) -> str:
 
 
 def relay_rules(net: Networking) -> str:
-    """``outside`` hands the relay what is for the world, not what it means for the cluster. Pure."""
+    """``outside`` hands the relay only what is for the world. Pure."""
     inside = f"{net.pod_subnet}, {net.service_subnet}"
     refuse = f'oifname "{RELAY_LINK}" ip daddr {{ {inside} }} reject'
     return _table(
