@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, unquote
 import orjson
 
 from muntin.kit.clock import parse_rfc3339
-from muntin.kit.errors import Forbidden, Invalid, MuntinError, NotFound, wire_codes
+from muntin.kit.errors import Forbidden, Internal, Invalid, MuntinError, NotFound, wire_codes
 from muntin.kit.http.messages import Answer, Request, Response
 from muntin.kit.http.server import HttpServer
 from muntin.kubelet.authorize import Authorizer, Unauthenticated
@@ -96,7 +96,7 @@ class KubeletServer:
         except Invalid as err:
             return Response(400, TEXT, err.message.encode())
         except MuntinError as err:
-            return Response(wire_codes(err).http, TEXT, f"{err.message}\n".encode())
+            return Response(wire_codes(err).http, TEXT, err.message.encode())
 
     # -- what there is -------------------------------------------------------------------------
 
@@ -206,14 +206,18 @@ class KubeletServer:
         return before
 
     def _container_id(self, parts: list[str]) -> str:
-        """The running container of ``ns/pod/[uid/]container``."""
+        """The running container of ``ns/pod/[uid/]container``.
+
+        Raises:
+            Internal: it does not run. As upstream's kubelet has it, this is no NotFound.
+        """
         if len(parts) not in (3, 4):
             raise NotFound("404 page not found")
         worker = self._worker(parts[0], parts[1])
         name = parts[-1]
         found = worker.runtime.newest(name)
         if found is None or not found.running:
-            raise NotFound(f'container not found ("{name}")')
+            raise Internal(f'container not found ("{name}")')
         return found.id
 
     async def _exec(self, request: Request, parts: list[str], query: Query) -> Answer:
@@ -247,7 +251,7 @@ class KubeletServer:
         worker = self._worker(parts[0], parts[1])
         sandbox = worker.runtime.ready_sandbox
         if sandbox is None:
-            raise NotFound(f"pod {parts[0]}/{parts[1]} has no running sandbox")
+            raise Internal(f'pod not found ("{parts[1]}_{parts[0]}")')
         ports = [int(port) for port in query.get("port", []) if port.isdigit()]
         answer = await self._context.cri.PortForward({"pod_sandbox_id": sandbox.id, "port": ports})
         return await tunnel(request, answer["url"])

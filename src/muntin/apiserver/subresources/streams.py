@@ -1,27 +1,24 @@
 """exec, attach and portforward: from the user to the node's kubelet.
 
 A user who speaks SPDY is tunnelled as is; one who speaks WebSocket is translated, because kubelets
-understand SPDY (KEP-4006, as kube-apiserver does since 1.30). The kubelet is asked before the user
-is answered, so that its refusal reaches the user as an ordinary error.
+understand SPDY (KEP-4006, as kube-apiserver does since 1.30). What a kubelet refuses is passed on
+as it is, or said on the error stream of a translated session.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
 
-from muntin.kit.errors import WIRE
 from muntin.kit.http.client import HttpClient, HttpResponse, Upgraded
 from muntin.kit.http.messages import Answer, Request, Response, Upgrade
 from muntin.seams.streams import portforward, remotecommand
 from muntin.seams.streams.client import SPDY_HEADERS, translate
 from muntin.seams.streams.duplex import Duplex, StreamDuplex, relay
-from muntin.seams.streams.remotecommand import Options, Session
+from muntin.seams.streams.remotecommand import Options, Session, error_status
 from muntin.seams.streams.websocket import MessageDuplex, WebSocket
 
 CONNECT_TIMEOUT_S = 15.0
-REASONS = {codes.http: codes.reason for codes in WIRE.values()}
 
 
 def parse_options(query: Mapping[str, list[str]]) -> Options:
@@ -49,13 +46,14 @@ async def remote_command(
         return await _tunnel(request, client, url)
     accepted = remotecommand.accept(request.headers, options)
     upstream = await _upgrade(client, url, SPDY_HEADERS)
-    if isinstance(upstream, HttpResponse):
-        return _refusal(upstream)
-    target = StreamDuplex(upstream.reader, upstream.writer)
 
     async def serve(duplex: Duplex) -> None:
         async def handle(session: Session) -> None:
-            await translate(session, target, options)
+            if isinstance(upstream, HttpResponse):
+                text = f"unable to upgrade connection: {_text(upstream)}"
+                await session.finish(error_status(f"Internal error occurred: {text}"))
+                return
+            await translate(session, StreamDuplex(upstream.reader, upstream.writer), options)
 
         await accepted.serve(duplex, handle)
 
@@ -110,16 +108,10 @@ def _upgraded(
 
 
 def _refusal(answer: HttpResponse) -> Response:
-    """The kubelet's own answer, given as a Status so that clients show its text."""
-    text = answer.body.decode("utf-8", "replace").strip() or f"kubelet answered {answer.status}"
-    status = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": text,
-        "reason": REASONS.get(answer.status, "InternalError"),
-        "code": answer.status,
-    }
-    body = json.dumps(status).encode()
-    return Response(answer.status, {"Content-Type": "application/json"}, body)
+    """The kubelet's own answer; clients show its text."""
+    headers = {"Content-Type": answer.headers.get("content-type", "text/plain")}
+    return Response(answer.status, headers, answer.body)
+
+
+def _text(answer: HttpResponse) -> str:
+    return answer.body.decode("utf-8", "replace").strip() or f"kubelet answered {answer.status}"
