@@ -31,7 +31,7 @@ class Duplex(Protocol):
 
 
 class StreamDuplex:
-    """A :class:`Duplex` over asyncio's reader and writer, as the HTTP server and client give them."""
+    """A :class:`Duplex` over the reader and writer that the HTTP server and client give."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader

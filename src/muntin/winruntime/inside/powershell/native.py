@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .host import Host
 
-OWN = frozenset({"powershell", "curl", "nslookup", "timeout", "tasklist", "findstr", "where", "ping"})
+OWN = frozenset(
+    {"powershell", "curl", "nslookup", "timeout", "tasklist", "findstr", "where", "ping"}
+)
 WINE = "/usr/lib/wine/wine64"
 WCINIT = "C:\\windows\\muntin\\wcinit.exe"
 """Gives a Windows program standard streams that it can use, and reports its whole exit code."""
