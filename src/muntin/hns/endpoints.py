@@ -16,7 +16,6 @@ from muntin.seams.hns.errors import HnsFailure, failure
 
 REMOTE = 1
 _SINGLE = 32
-HOST_COMPARTMENT = 1
 _MAC = re.compile(r"[0-9A-F]{2}(-[0-9A-F]{2}){5}")
 # States of version 1.
 CREATED, ATTACHED, ATTACHED_SHARING, DETACHED = 1, 2, 3, 4

@@ -13,12 +13,11 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NewType, TypeVar
+from typing import TypeVar
 
 from muntin.kit.errors import AlreadyExists, NotFound
 
 T = TypeVar("T")
-NetnsName = NewType("NetnsName", str)
 
 RUN_DIR = Path("/run/netns")
 _CLONE_NEWNET = 0x40000000

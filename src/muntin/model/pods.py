@@ -233,11 +233,6 @@ def priority(pod: Pod) -> int:
     return pod["spec"].get("priority") or 0
 
 
-def is_mirror(pod: Pod) -> bool:
-    """Whether it shows a static pod of a node."""
-    return "kubernetes.io/config.mirror" in (pod["metadata"].get("annotations") or {})
-
-
 def controller_of(obj: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The owner reference whose ``controller`` is true."""
     for owner in obj["metadata"].get("ownerReferences") or ():

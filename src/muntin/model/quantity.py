@@ -135,11 +135,6 @@ def subtract(left: str, right: str) -> str:
     return str(Quantity(a.nano - b.nano, a.format if a.nano else b.format))
 
 
-def from_milli(amount: int) -> str:
-    """Canonical text of ``amount`` thousandths."""
-    return str(Quantity(amount * 1_000_000))
-
-
 def from_bytes(amount: int) -> str:
     """Canonical text of ``amount`` bytes with binary suffixes."""
     return str(Quantity(amount * _NANO, "binary"))

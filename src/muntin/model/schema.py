@@ -25,9 +25,6 @@ QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 TIME = "io.k8s.apimachinery.pkg.apis.meta.v1.Time"
 MICRO_TIME = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime"
-RAW_EXTENSION = "io.k8s.apimachinery.pkg.runtime.RawExtension"
-FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
-OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 @dataclass(frozen=True, slots=True)

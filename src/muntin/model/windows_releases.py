@@ -90,7 +90,6 @@ ALL_BUILDS_REPOSITORIES = (
     "registry.k8s.io/pause",
     "k8s.gcr.io/pause",
 )
-PAUSE_VERSION = "3.10.2"
 # Worlds that a documentation of that time describes: API and nodes, Windows, runtime.
 PRESETS = {"v1.20": ("1.20", "2019", "docker")}
 BASE_REPOSITORIES = (

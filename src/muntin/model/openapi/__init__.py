@@ -21,8 +21,6 @@ from muntin.model.schema import Schema
 Rows = Sequence[Resource]
 
 # What client-go asks for has an "@", which is not legal in a media type; this is what it accepts.
-V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-V2_PROTOBUF_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 _ALWAYS = ("DeleteOptions", "Status", "APIResourceList", "Patch", "WatchEvent")
 _FORM = 1  # to be raised when this package builds other documents from the same schema
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -33,14 +31,15 @@ def v3_index(schema: Schema, rows: Rows) -> bytes:
     entries = {}
     for root in dict.fromkeys(row.root for row in rows):
         group_version = root.removeprefix("/")
-        url = f"/openapi/v3/{group_version}?hash={v3_hash(schema, group_version)}"
+        url = f"/openapi/v3/{group_version}?hash={v3_hash(schema, rows, group_version)}"
         entries[group_version] = {"serverRelativeURL": url}
     return orjson.dumps({"paths": entries})
 
 
-def v3_hash(schema: Schema, group_version: str) -> str:
+def v3_hash(schema: Schema, rows: Rows, group_version: str) -> str:
     """A text that changes when the document of ``group_version`` may have changed."""
-    digest = hashlib.sha256(f"{schema.digest} {group_version} {_FORM}".encode())
+    wanted = [row for row in rows if row.root == f"/{group_version}"]
+    digest = hashlib.sha256(f"{schema.digest} {group_version} {wanted} {_FORM}".encode())
     return digest.hexdigest()[:32].upper()
 
 

@@ -71,12 +71,6 @@ def key_of(obj: Object) -> str:
     return f"{namespace}/{meta['name']}" if namespace else str(meta["name"])
 
 
-def split_key(key: str) -> tuple[str | None, str]:
-    """The namespace (None without one) and the name of a :func:`key_of`."""
-    namespace, slash, name = key.partition("/")
-    return (namespace, name) if slash else (None, key)
-
-
 class Informer:
     """See the module. ``transform`` may slim or complete each object before it is cached."""
 

@@ -7,7 +7,7 @@ Source: github.com/distribution/reference v0.6 reference.go (grammar) and normal
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from muntin.kit.errors import Invalid
 
@@ -42,10 +42,6 @@ class Reference:
     def wanted(self) -> str:
         """What to ask a registry for: the digest where there is one."""
         return self.digest or self.tag
-
-    def with_digest(self, digest: str) -> Reference:
-        """The same repository at exactly that content."""
-        return replace(self, tag="", digest=digest)
 
     def __str__(self) -> str:
         tag = f":{self.tag}" if self.tag else ""
