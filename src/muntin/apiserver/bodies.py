@@ -11,6 +11,7 @@ import orjson
 
 from muntin.apiserver import status
 from muntin.apiserver.request import ApiRequest
+from muntin.kit import errors
 from muntin.model import decoding
 from muntin.model.resources import Resource
 from muntin.model.schema import Schema, Type
@@ -47,7 +48,10 @@ def parse(request: ApiRequest) -> Any:
     if kind == PROTOBUF:
         from muntin.model import protobuf  # tables that JSON clients never need
 
-        return protobuf.decode_body(body)
+        try:
+            return protobuf.decode_body(body)
+        except errors.Invalid as err:
+            raise status.bad_request(err.message) from err
     raise status.unsupported_media_type(ACCEPTED)
 
 
@@ -81,7 +85,10 @@ def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: S
     """The body as an object of a kind that no resource stores (Scale, Eviction, reviews)."""
     body = parse(request)
     _check_kind(body, "", kind)
-    decoded = decoding.decode_as(schema, type_, body, version, kind)
+    try:
+        decoded = decoding.decode_as(schema, type_, body, version, kind)
+    except decoding.Undecodable as err:
+        raise status.bad_request(err.message) from err
     _report(request, decoded, kind, version, body, request.http.body)
     return decoded.object
 

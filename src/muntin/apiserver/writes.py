@@ -114,8 +114,12 @@ async def _update_once(
             defaults.apply(resource, new)
         core.allocator.carry_over(resource, new, old)
     core.admission.validate(attributes)
-    check = validation.validate_status_update if only else validation.validate_update
-    _refuse(resource, item.name, check(resource, new, old))
+    if only:
+        causes = validation.validate_status_update(resource, new, old)
+    else:
+        through = request.subresource.name if request.subresource else ""
+        causes = validation.validate_update(resource, new, old, through)
+    _refuse(resource, item.name, causes)
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     with core.allocator.reserve(resource, new, old, keep=not request.dry_run):

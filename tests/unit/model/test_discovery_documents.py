@@ -85,10 +85,13 @@ def test_every_reference_of_the_v2_document_is_defined(version: str) -> None:
     assert references <= definitions.keys()
 
 
-def test_hash_depends_on_version_and_group() -> None:
-    old = schema.load("1.20")
-    assert openapi.v3_hash(old, "api/v1") != openapi.v3_hash(TYPES, "api/v1")
-    assert openapi.v3_hash(TYPES, "apis/apps/v1") != openapi.v3_hash(TYPES, "api/v1")
+def test_hash_depends_on_version_group_and_resources() -> None:
+    old, rows = schema.load("1.20"), resources.served(TYPES.has_kind)
+    core = openapi.v3_hash(TYPES, rows, "api/v1")
+    assert openapi.v3_hash(old, rows, "api/v1") != core
+    assert openapi.v3_hash(TYPES, rows, "apis/apps/v1") != core
+    assert openapi.v3_hash(TYPES, rows[1:], "api/v1") != core
+    assert openapi.v3_hash(TYPES, rows[:-1], "api/v1") == core
 
 
 def values(data: bytes, number: int) -> list[bytes]:

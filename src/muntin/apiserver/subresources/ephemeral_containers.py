@@ -45,13 +45,22 @@ def _take_ephemeral(old: Object, new: Object) -> Object:
 
 
 def _take_resources(old: Object, new: Object) -> Object:
-    wanted = {c["name"]: c.get("resources") for c in (new.get("spec") or {}).get("containers", ())}
-    containers = [
-        {**container, "resources": wanted.get(container["name"]) or {}}
-        for container in old["spec"].get("containers", ())
-    ]
-    return {**old, "metadata": _versioned(old, new),
-            "spec": {**old["spec"], "containers": containers}}  # fmt: skip
+    """Only resources and their policy; containers that ``new`` leaves out stay as they are."""
+    asked, spec = new.get("spec") or {}, dict(old["spec"])
+    for kind in ("initContainers", "containers"):
+        wanted = {row.get("name"): row for row in asked.get(kind) or ()}
+        if kind in spec:
+            spec[kind] = [_resized(row, wanted.get(row["name"])) for row in spec[kind]]
+    return {**old, "metadata": _versioned(old, new), "spec": spec}
+
+
+def _resized(container: Object, wanted: Object | None) -> Object:
+    if wanted is None:
+        return container
+    result = {**container, "resources": wanted.get("resources") or {}}
+    if wanted.get("resizePolicy"):
+        result["resizePolicy"] = wanted["resizePolicy"]
+    return result
 
 
 def _versioned(old: Object, new: Object) -> Object:

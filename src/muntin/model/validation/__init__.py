@@ -13,7 +13,7 @@ from muntin.kit.errors import Cause
 from muntin.model.resources import Resource
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.metadata import metadata
-from muntin.model.validation.rules import CREATE, UPDATE
+from muntin.model.validation.rules import CREATE, SUBRESOURCE_UPDATE, UPDATE
 
 Rule = Callable[..., None]
 
@@ -28,12 +28,16 @@ def validate_create(resource: Resource, obj: Object) -> list[Cause]:
     return found.causes
 
 
-def validate_update(resource: Resource, new: Object, old: Object) -> list[Cause]:
-    """What is wrong with ``new`` as the successor of ``old``."""
+def validate_update(
+    resource: Resource, new: Object, old: Object, subresource: str = ""
+) -> list[Cause]:
+    """What is wrong with ``new`` as the successor of ``old``, changed through ``subresource``."""
     found = Findings()
     metadata(resource, new["metadata"], found)
     _same_identity(new["metadata"], old["metadata"], found)
-    rule = UPDATE.get((resource.group, resource.kind))
+    rule = SUBRESOURCE_UPDATE.get((resource.group, resource.kind, subresource)) or UPDATE.get(
+        (resource.group, resource.kind)
+    )
     if rule is not None:
         rule(new, old, found)
     else:

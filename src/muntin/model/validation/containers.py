@@ -26,6 +26,8 @@ _FIELD_PATHS = frozenset(
         "status.podIPs", "metadata.labels", "metadata.annotations",
     }
 )  # fmt: skip
+_NOT_EPHEMERAL = ("lifecycle", *_PROBES, "ports", "resizePolicy", "resources", "restartPolicy")
+_NO_EPHEMERAL = "cannot be set for an Ephemeral Container"
 _SOURCES = ("configMapKeyRef", "fieldRef", "fileKeyRef", "resourceFieldRef", "secretKeyRef")
 
 
@@ -49,6 +51,28 @@ def containers(spec: Object, path: str, volumes: Mapping[str, Any], found: Findi
             _handlers(row, here, found)
         else:
             _no_handlers(row, here, found)
+
+    _ephemeral(spec, path, volumes, seen, found)
+
+
+def _ephemeral(
+    spec: Object, path: str, volumes: Mapping[str, Any], seen: set[Any], found: Findings
+) -> None:
+    targets = {row.get("name") for row in spec.get("containers") or ()}
+    for index, row in enumerate(spec.get("ephemeralContainers") or ()):
+        here = f"{path}.ephemeralContainers[{index}]"
+        _container(row, here, volumes, seen, found)
+        target = row.get("targetContainerName")
+        if target and target not in targets:
+            found.not_found(f"{here}.targetContainerName", target)
+        for field in _NOT_EPHEMERAL:
+            if row.get(field):
+                found.forbidden(f"{here}.{field}", _NO_EPHEMERAL)
+        for number, mount in enumerate(row.get("volumeMounts") or ()):
+            for field in ("subPath", "subPathExpr"):
+                if mount.get(field):
+                    where = f"{here}.volumeMounts[{number}].{field}"
+                    found.forbidden(where, _NO_EPHEMERAL)
 
 
 def _no_handlers(row: Object, path: str, found: Findings) -> None:

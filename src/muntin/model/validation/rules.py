@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from muntin.model.validation import cluster, network, pod, rbac, workloads
+from muntin.model.validation import cluster, network, pod, pod_subresources, rbac, workloads
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.rbac import GROUP as RBAC
 
@@ -67,4 +67,10 @@ UPDATE: dict[tuple[str, str], Callable[[Object, Object, Findings], None]] = {
     (RBAC, "RoleBinding"): rbac.role_binding_update,
     ("scheduling.k8s.io", "PriorityClass"): cluster.priority_class_update,
     ("storage.k8s.io", "StorageClass"): cluster.storage_class_update,
+}
+
+# Changes through a subresource that has rules of its own: group, kind, subresource.
+SUBRESOURCE_UPDATE: dict[tuple[str, str, str], Callable[[Object, Object, Findings], None]] = {
+    ("", "Pod", "ephemeralcontainers"): pod_subresources.ephemeral_containers_update,
+    ("", "Pod", "resize"): pod_subresources.resize_update,
 }
