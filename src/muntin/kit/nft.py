@@ -11,10 +11,9 @@ import ctypes
 import json
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address
-from typing import Any
+from typing import Any, NamedTuple
 
 from muntin.kit import netns
 from muntin.kit.errors import Invalid, Unavailable
@@ -39,6 +38,7 @@ _VERDICT_GOTO = -4
 # A list attribute holds at most 65535 bytes; the largest element here takes under 80.
 _CHUNK = 700
 _NLMSG_ERROR = 2
+_ADDRESS, _ADDRESS_PORT = struct.Struct(">I"), struct.Struct(">IHxx")
 
 
 @cache
@@ -105,8 +105,13 @@ def table_exists(table: str, name: str | None = None, family: str = "ip") -> boo
 
 def key(*parts: IPv4Address | bytes) -> bytes:
     """A concatenated set key: every part padded to four bytes."""
-    packed = (part if isinstance(part, bytes) else part.packed for part in parts)
-    return b"".join(part + b"\0" * (-len(part) % 4) for part in packed)
+    out = b""
+    for part in parts:
+        if isinstance(part, bytes):
+            out += part + b"\0" * (-len(part) % 4)
+        else:
+            out += _ADDRESS.pack(int(part))
+    return out
 
 
 def proto_part(number: int) -> bytes:
@@ -119,13 +124,17 @@ def port_part(number: int) -> bytes:
     return struct.pack(">H", number)
 
 
+def address_port(address: IPv4Address, port: int) -> bytes:
+    """``key(address, port_part(port))``, made in one go."""
+    return _ADDRESS_PORT.pack(int(address), port)
+
+
 def index_part(number: int) -> bytes:
     """What ``numgen`` and ``jhash`` give, as part of a key: host order."""
     return struct.pack("=I", number)
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """One set or map element: ``key`` (to ``key_end`` in an interval set), and its map value.
 
     ``goto`` is the chain of a verdict map's element; ``data`` the bytes of any other map's.
@@ -176,6 +185,9 @@ class SetBatch:
 
 
 def _element(item: Element, with_data: bool) -> bytes:
+    if with_data and item.data is not None and item.key_end is None:
+        head, between, tail = _layout(len(item.key), len(item.data))
+        return head + item.key + between + item.data + tail
     out = attr_nested(1, attr(1, item.key))
     if item.key_end is not None:
         out += attr_nested(10, attr(1, item.key_end))
@@ -185,6 +197,18 @@ def _element(item: Element, with_data: bool) -> bytes:
     elif with_data and item.data is not None:
         out += attr_nested(2, attr(1, item.data))
     return attr_nested(1, out)
+
+
+@cache
+def _layout(key_bytes: int, data_bytes: int) -> tuple[bytes, bytes, bytes]:
+    """What stands around the key and the data of a map's element: most elements are of this kind.
+
+    Three attribute headers of four bytes, the key, padding and two headers, the data, padding.
+    """
+    value = attr_nested(2, attr(1, bytes(data_bytes)))
+    whole = attr_nested(1, attr_nested(1, attr(1, bytes(key_bytes))) + value)
+    data_at = len(whole) - len(value) + 8
+    return whole[:12], whole[12 + key_bytes : data_at], whole[data_at + data_bytes :]
 
 
 class NftSocket(NetlinkSocket):

@@ -147,10 +147,11 @@ class NftDataplane:
     ) -> _Elements:
         chain = self._chain(scope + name, frontend, len(backends)) if backends else "nowhere"
         elements: _Elements = {(scope + name, front): nft.Element(front, goto=chain)}
+        map_name = f"{scope}{name}_backend"
         for index, backend in enumerate(backends):
             key = front + nft.index_part(index)
-            data = nft.key(backend.address, nft.port_part(backend.port))
-            elements[f"{scope}{name}_backend", key] = nft.Element(key, data=data)
+            data = nft.address_port(backend.address, backend.port)
+            elements[map_name, key] = nft.Element(key, data=data)
         return elements
 
     # -- chains --------------------------------------------------------------------------------
