@@ -7,11 +7,15 @@ of the host is changed, and the host's loopback stays out of reach.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from muntin.cluster.config import ClusterConfig, Networking, Os
-from muntin.cluster.fabric_plan import RELAY_LINK, ROUTER_OUT
+from muntin.cluster.fabric_plan import RELAY_DNS, RELAY_LINK, ROUTER_OUT, UPLINK
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.process_table import Component
 from muntin.kit import netns, nft
+
+_RESOLV_CONF = Path("/etc/resolv.conf")
 
 
 def prepare(config: ClusterConfig) -> None:
@@ -20,6 +24,8 @@ def prepare(config: ClusterConfig) -> None:
     for node in config.nodes:
         if node.os is Os.LINUX:
             nft.run(pod_rules(config.networking), paths.netns(node.name))
+        if config.networking.egress:
+            _lead_resolver(paths.netns(node.name))
     nft.run(edge_rules(config.networking), paths.netns("tor"))
     if config.networking.egress:
         nft.run(relay_rules(config.networking), paths.netns("outside"))
@@ -52,6 +58,36 @@ def relay_rules(net: Networking) -> str:
         f"chain out {{ type filter hook output priority filter;\n  {refuse}\n }}\n "
         + _post(f'oifname "{RELAY_LINK}" masquerade')
     )
+
+
+def resolver_rules(resolv_conf: str) -> str:
+    """Lead a resolver on the host's loopback to the relay's; empty where there is none. Pure.
+
+    Image pulls in a node's namespace read the host's resolv.conf, and the host's loopback, where
+    systemd-resolved for one listens, is not the node's.
+    """
+    words = (line.split() for line in resolv_conf.splitlines())
+    servers = [row[1] for row in words if row[:1] == ["nameserver"] and len(row) > 1]
+    local = [server for server in servers if server.startswith("127.")]
+    if not local:
+        return ""
+    lead = (
+        f"ip daddr {{ {', '.join(local)} }} meta l4proto {{ tcp, udp }} th dport 53 "
+        f"dnat to {RELAY_DNS}"
+    )
+    return (
+        "table ip resolver {\n"
+        f" chain out {{ type nat hook output priority -100;\n  {lead}\n }}\n "
+        + _post(f'ip saddr 127.0.0.0/8 oifname "{UPLINK}" masquerade')
+        + "\n}\n"
+    )
+
+
+def _lead_resolver(namespace: str) -> None:
+    rules = resolver_rules(_RESOLV_CONF.read_text() if _RESOLV_CONF.exists() else "")
+    if rules:
+        nft.run(rules, namespace)
+        netns.write_sysctls(namespace, {f"net.ipv4.conf.{UPLINK}.route_localnet": 1})
 
 
 def _post(rule: str) -> str:

@@ -35,9 +35,8 @@ def remove_runtime(cluster: str) -> None:
     _remove_if_empty(RUN_ROOT)
 
 
-def remove_everything(cluster: str) -> None:
-    """Remove all traces of ``cluster`` but the user's kubeconfig."""
-    remove_runtime(cluster)
+def remove_state(cluster: str) -> None:
+    """Remove what ``remove_runtime`` left: objects, keys, logs. The user's kubeconfig stays."""
     shutil.rmtree(ClusterPaths(cluster).state, ignore_errors=True)
     _remove_if_empty(STATE_ROOT)
 

@@ -43,6 +43,11 @@ class ClusterPaths:
         return self.state / "cluster.pickle"
 
     @property
+    def modules(self) -> Path:
+        """The kernel modules that were loaded before the cluster came."""
+        return self.state / "modules"
+
+    @property
     def lock(self) -> Path:
         """Held by the supervisor for as long as it lives."""
         return self.run / "supervisor.lock"

@@ -15,6 +15,7 @@ from muntin.cluster import (
     kubeconfig,
     leftovers,
     locks,
+    modules,
     preflight,
     supervisor,
 )
@@ -111,12 +112,16 @@ def down(name: str) -> bool:
 
 
 def _remove_all(name: str) -> None:
-    kubeconfig.uninstall(ClusterPaths(name).state / "kubeconfig.undo")
-    leftovers.remove_everything(name)
+    paths = ClusterPaths(name)
+    kubeconfig.uninstall(paths.state / "kubeconfig.undo")
+    leftovers.remove_runtime(name)
+    modules.restore(paths.modules)
+    leftovers.remove_state(name)
 
 
 def _start(config: ClusterConfig, progress: Progress) -> None:
     with step(progress, "this machine"):
+        modules.record(ClusterPaths(config.name).modules)
         leftovers.remove_runtime(config.name)
         preflight.check(config)
     images.prepare(config, progress)
