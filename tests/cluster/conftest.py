@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import NAMESPACE, User, sample_pods
 
 ROOT = Path(__file__).parents[2]
 MUNTIN = (sys.executable, "-m", "muntin")
@@ -153,3 +154,32 @@ def namespace(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[str]
     finally:
         cluster.kubectl("config", "set-context", "--current", "--namespace=default")
         cluster.kubectl("delete", "namespace", name, "--wait=false")
+
+
+@pytest.fixture(scope="session", params=["on PATH", "1.20"])
+def user(cluster: Cluster, samples: None, request: pytest.FixtureRequest) -> User:
+    """kubectl of two ages, in the namespace of the samples."""
+    old = request.param == "1.20"
+    program = request.getfixturevalue("old_kubectl") if old else shutil.which("kubectl")
+    home = cluster.folder / ("old" if old else "new")
+    return User(program, {**cluster.environment, "HOME": str(home)}, old)
+
+
+@pytest.fixture(scope="session")
+def samples(cluster: Cluster) -> None:
+    """The pods of samples.py, Ready where they are to be."""
+    cluster.kubectl("create", "namespace", NAMESPACE)
+    items = [*sample_pods("lin"), *sample_pods("win")]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    cluster.kubectl("create", "-n", NAMESPACE, "-f", "-", input=text)
+    cluster.wait_ready("lin", "win", "-n", NAMESPACE)
+    for name, wanted in (("half", "state.terminated.exitCode}=2"), ("crash", "restartCount}=1")):
+        condition = f"--for=jsonpath={{.status.containerStatuses[0].{wanted}"
+        pods = (f"pod/lin-{name}", f"pod/win-{name}")
+        cluster.kubectl("wait", *pods, "-n", NAMESPACE, condition)
+
+
+@pytest.fixture(params=["lin", "win"])
+def system(request: pytest.FixtureRequest) -> str:
+    """A sample pod's name, which says its operating system."""
+    return str(request.param)
