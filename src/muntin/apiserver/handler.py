@@ -18,8 +18,10 @@ from muntin.apiserver.verbs import VERBS
 from muntin.kit.errors import MuntinError
 from muntin.kit.http.messages import Answer, Request, Response
 from muntin.kit.log import fields
+from muntin.model import deprecation
 from muntin.model.field_selectors import parse_fields
 from muntin.model.resources import PODS, Resource
+from muntin.model.windows_releases import parse_kubernetes
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,7 @@ class Handler:
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        self._api = parse_kubernetes(core.config.kubernetes_version)
         self._rows = {(row.group, row.version, row.plural): row for row in core.resources}
 
     async def __call__(self, request: Request) -> Answer:
@@ -77,7 +80,8 @@ class Handler:
             self._core.metrics.request("", "", answer.status, seconds)
             return
         if found.warnings:
-            texts = (text.replace("\\", "\\\\").replace('"', '\\"') for text in found.warnings)
+            unique = dict.fromkeys(found.warnings)
+            texts = (text.replace("\\", "\\\\").replace('"', '\\"') for text in unique)
             warning = ", ".join(f'299 - "{text}"' for text in texts)
             answer.headers = {**answer.headers, "Warning": warning}
         plural = found.resource.plural if found.resource else ""
@@ -115,6 +119,8 @@ class Handler:
         core, row = self._core, request.resource
         if row is None:
             return await documents.run(core, request)
+        if warning := deprecation.of_kind(row, self._api):
+            request.warnings.append(warning)
         if not row.namespaced:
             request.namespace = ""
         if request.subresource is not None:

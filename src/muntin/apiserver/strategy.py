@@ -43,6 +43,18 @@ _COUNTING_GROUPS = frozenset(
 _COUNTING_PLURALS = frozenset({"pods", "replicationcontrollers"})
 
 
+# A PUT of these creates what is not there. Source: AllowCreateOnUpdate in each strategy.go.
+_CREATED_BY_UPDATE = frozenset(
+    {"endpoints", "events", "leases", "limitranges", "podtemplates", "services",
+     "clusterrolebindings", "clusterroles", "rolebindings", "roles"}
+)  # fmt: skip
+
+
+def is_created_by_update(resource: Resource) -> bool:
+    """Whether a PUT may create an object of that kind."""
+    return resource.plural in _CREATED_BY_UPDATE
+
+
 def _has_generation(resource: Resource) -> bool:
     if resource.group:
         return resource.group in _COUNTING_GROUPS
@@ -189,12 +201,17 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
     return result
 
 
-def _check_identity(resource: Resource, metadata: Object, item: Item) -> None:
-    if metadata.get("name", item.name) != item.name:
+def check_name(metadata: Object, name: str) -> None:
+    """Raise ApiError 400 when the object's name is not the one on the URL."""
+    if metadata.get("name", name) != name:
         raise status.bad_request(
             f"the name of the object ({metadata['name']}) does not match the name on the URL "
-            f"({item.name})"
+            f"({name})"
         )
+
+
+def _check_identity(resource: Resource, metadata: Object, item: Item) -> None:
+    check_name(metadata, item.name)
     if item.namespace and metadata.get("namespace", item.namespace) != item.namespace:
         raise status.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"

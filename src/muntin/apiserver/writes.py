@@ -16,7 +16,7 @@ from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item, encode, key_of
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
-from muntin.model import defaults, validation
+from muntin.model import defaults, deprecation, validation
 from muntin.model.resources import Resource
 from muntin.seams.store import RevisionConflict
 
@@ -47,6 +47,7 @@ async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
     name = obj["metadata"].get("name", "")
     core.admission.validate(attributes)
     _refuse(resource, name, validation.validate_create(resource, obj))
+    request.warnings.extend(deprecation.of_object(resource, obj))
     with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
         value = encode(obj, resource)
         if request.dry_run:
@@ -120,6 +121,8 @@ async def _update_once(
         through = request.subresource.name if request.subresource else ""
         causes = validation.validate_update(resource, new, old, through)
     _refuse(resource, item.name, causes)
+    if not only:
+        request.warnings.extend(deprecation.of_object(resource, new))
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     with core.allocator.reserve(resource, new, old, keep=not request.dry_run):

@@ -81,6 +81,11 @@ DEFAULT_BUILD = 17763
 # The API's schemas are known for these minor versions; a node may be older (its profile says how).
 API_VERSIONS: tuple[Version, ...] = ((1, 20), *((1, minor) for minor in range(25, 38)))
 DEFAULT_KUBERNETES: Version = (1, 34)
+# Kinds that the API says are deprecated: their version, since when, and what to use instead.
+DEPRECATED_KINDS: dict[tuple[str, str], tuple[Version, str]] = {
+    ("v1", "ComponentStatus"): ((1, 19), ""),
+    ("v1", "Endpoints"): ((1, 33), "discovery.k8s.io/v1 EndpointSlice"),
+}
 # The versions that the emulated runtimes report: the defaults of sig-windows-tools'
 # Install-Containerd.ps1 and of the last Docker EE provider for Windows Server.
 RUNTIME_VERSIONS = {"containerd": "1.7.1", "docker": "20.10.9"}

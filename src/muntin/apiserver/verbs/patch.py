@@ -18,6 +18,11 @@ from muntin.seams.kube import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 
 Object = dict[str, Any]
 
+APPLY = ("application/apply-patch+yaml", "application/apply-patch+cbor")
+NO_APPLY = (
+    "server-side apply is not supported by this server: use client-side apply (kubectl apply "
+    "without --server-side), or a JSON, merge or strategic merge patch"
+)
 KINDS = f"{JSON_PATCH}, {MERGE_PATCH}, {STRATEGIC_MERGE_PATCH}"
 
 
@@ -47,7 +52,10 @@ def parse(request: ApiRequest) -> Any:
     Raises:
         ApiError: 400 if it is no JSON, 415 if it is of no known kind.
     """
-    if bodies.content_type(request) not in (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH):
+    kind = bodies.content_type(request)
+    if kind in APPLY:
+        raise status.ApiError(415, "UnsupportedMediaType", NO_APPLY)
+    if kind not in (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH):
         raise status.unsupported_media_type(KINDS)
     try:
         return orjson.loads(request.http.body)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from muntin.apiserver import bodies, convert, output, writes
+from muntin.apiserver import bodies, convert, output, strategy, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
@@ -25,5 +26,18 @@ async def run(core: Core, request: ApiRequest) -> Response:
         return {**obj, "metadata": dict(obj["metadata"])}
 
     status_only = request.subresource is not None
+    if not status_only and _is_new(core, request):
+        core.authorizer.check(replace(request, verb="create"))
+        obj["metadata"].setdefault("name", request.name)
+        strategy.check_name(obj["metadata"], request.name)
+        written = await writes.create(core, request, obj)
+        return output.Renderer(core.cache, core.clock, resource, form).response(written.raw, 201)
     written = await writes.update(core, request, change, status_only=status_only)
     return output.Renderer(core.cache, core.clock, resource, form).response(written.raw)
+
+
+def _is_new(core: Core, request: ApiRequest) -> bool:
+    """Whether the object is not there and a PUT may create it."""
+    if not strategy.is_created_by_update(request.target):
+        return False
+    return core.cache.get(request.target, request.namespace, request.name) is None
