@@ -164,21 +164,29 @@ class Vfp:
     def _forget_flows(
         self, removed: Sequence[BalancerOrder], added: Sequence[BalancerOrder]
     ) -> None:
-        kept = {(order.external_port, backend) for order in added for backend in order.backends}
-        gone = {
-            (order.external_port, backend)
-            for order in removed
-            if order.protocol == _UDP
-            for backend in order.backends
-        } - kept
-        if gone:
-            conntrack.forget(
-                self._node,
-                lambda flow: (
-                    flow.protocol == _UDP
-                    and (flow.destination_port, (flow.reply_source, flow.reply_port)) in gone
-                ),
-            )
+        """Unified flows are judged anew when rules change: those of UDP choose again.
+
+        A flow to a backend of today stays. One that began before there was a load balancer was
+        not translated, and would stay so.
+        """
+        current: dict[tuple[IPv4Address | None, int], set[tuple[IPv4Address, int]]] = {}
+        for orders, stays in ((removed, False), (added, True)):
+            for order in orders:
+                if order.protocol == _UDP:
+                    backends = current.setdefault((order.vip, order.external_port), set())
+                    backends.update(order.backends if stays else ())
+        if not current:
+            return
+
+        def is_stale(flow: conntrack.Flow) -> bool:
+            if flow.protocol != _UDP:
+                return False
+            backends = current.get((flow.destination, flow.destination_port))
+            if backends is None:
+                backends = current.get((None, flow.destination_port))
+            return backends is not None and (flow.reply_source, flow.reply_port) not in backends
+
+        conntrack.forget(self._node, is_stale)
 
     def _change(self, before: _Elements, after: _Elements) -> None:
         batch = nft.SetBatch(TABLE)

@@ -267,10 +267,10 @@ table ip {TABLE} {{
                 return False
             key = FrontendKey(flow.destination, _UDP, flow.destination_port)
             if key not in current:
-                # A node port is matched by its number alone: packets to it as a pod's port
-                # were never translated.
+                # A node port is matched by its number alone. What met it before it was one, and a
+                # flow to another machine's port that happens to be equal, only choose again.
                 key = FrontendKey(None, _UDP, flow.destination_port)
-                if key not in current or flow.reply_source == flow.destination:
+                if key not in current:
                     return False
             return (flow.reply_source, flow.reply_port) not in current[key]
 
