@@ -167,6 +167,11 @@ def _metrics(cache: Cache) -> Metrics:
     return metrics
 
 
+# Forward secrecy only. The level admits SHA-1 signatures to clients of TLS 1.2 that name none, as
+# upstream's server does: BusyBox' wget in a pod is one.
+_CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:@SECLEVEL=0"
+
+
 def server_context(
     *, certificate: str, key: str, client_ca: str = "", client_ca_pem: str = ""
 ) -> ssl_module.SSLContext:
@@ -176,6 +181,7 @@ def server_context(
     """
     context = ssl_module.SSLContext(ssl_module.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl_module.TLSVersion.TLSv1_2
+    context.set_ciphers(_CIPHERS)
     context.load_cert_chain(certificate, key)
     context.set_alpn_protocols(["http/1.1"])
     if client_ca or client_ca_pem:
