@@ -176,8 +176,13 @@ def plan_pod(
 
 
 def _plan_new_sandbox(pod: Pod, runtime: PodRuntime, attempt: int) -> Plan:
-    """A new sandbox, unless everything in the pod has ended for good."""
-    kill = bool(runtime.running) or any(one.ready for one in runtime.sandboxes)
+    """A new sandbox, unless everything in the pod has ended for good.
+
+    Earlier sandboxes are stopped first, dead ones too: a sandbox whose pause process was killed
+    still has its network.
+    Source: kubernetes v1.34 pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions.
+    """
+    kill = not runtime.is_quiet
     if attempt and restart_policy(pod) == "Never" and runtime.containers:
         return Plan(kill_pod=kill, attempt=attempt)
     wanted = [
@@ -189,7 +194,7 @@ def _plan_new_sandbox(pod: Pod, runtime: PodRuntime, attempt: int) -> Plan:
     ]
     if not wanted:
         return Plan(kill_pod=kill, attempt=attempt)
-    return Plan(kill_pod=kill, create_sandbox=True, attempt=attempt)
+    return Plan(kill_pod=kill or bool(runtime.sandboxes), create_sandbox=True, attempt=attempt)
 
 
 def _start_or_wait(

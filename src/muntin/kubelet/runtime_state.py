@@ -82,6 +82,11 @@ class PodRuntime:
         return tuple(one for one in self.containers if one.running)
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether no container runs and no sandbox is ready."""
+        return not self.running and not any(one.ready for one in self.sandboxes)
+
+    @property
     def ready_sandbox(self) -> Sandbox | None:
         """The newest sandbox, if it is ready."""
         return self.sandboxes[0] if self.sandboxes and self.sandboxes[0].ready else None

@@ -98,13 +98,12 @@ async def _pre_stop(context: Context, pod: Object, container: Container, grace_s
 
 
 async def stop_sandboxes(context: Context, runtime: PodRuntime) -> None:
-    """Stop every ready sandbox."""
+    """Stop every sandbox; one that died by itself still holds its network until then."""
     for sandbox in runtime.sandboxes:
-        if sandbox.ready:
-            try:
-                await context.cri.StopPodSandbox({"pod_sandbox_id": sandbox.id})
-            except NotFound:
-                continue
+        try:
+            await context.cri.StopPodSandbox({"pod_sandbox_id": sandbox.id})
+        except NotFound:
+            continue
 
 
 async def remove_all(context: Context, runtime: PodRuntime) -> None:

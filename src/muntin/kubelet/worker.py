@@ -186,7 +186,8 @@ class PodWorker:
         self._publish()
         starts = [one for one in plan.start if self._retry_at.get(one.spec["name"], 0) <= now]
         blocked = plan.create_sandbox and self._retry_at.get("", 0) > now
-        if not (plan.kill_pod or plan.kill or starts or (plan.create_sandbox and not blocked)):
+        kills = plan.kill_pod and not (blocked and runtime.is_quiet)
+        if not (kills or plan.kill or starts or (plan.create_sandbox and not blocked)):
             self._failures = 0
             return await self._rest(plan, now, deadline)
         self._follow_ups = list(FOLLOW_UP_S)

@@ -83,6 +83,11 @@ def test_a_dead_sandbox_is_replaced_and_its_containers_killed() -> None:
     assert (plan.kill_pod, plan.create_sandbox, plan.attempt) == (True, True, 1)
 
 
+def test_a_sandbox_that_died_with_its_containers_is_stopped_all_the_same() -> None:
+    plan = decide(a_pod("a"), a_runtime(a_container("a", EXITED, 1), ready=False))
+    assert (plan.kill_pod, plan.create_sandbox) == (True, True)
+
+
 def test_a_sandbox_without_address_is_replaced_but_not_with_host_network() -> None:
     bare = newest_first([Sandbox(id="s0", attempt=0, ready=True, created_at=1)], [])
     pod = a_pod("a")
