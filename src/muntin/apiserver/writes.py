@@ -132,19 +132,24 @@ async def _update_once(
 async def put(
     core: Core, request: ApiRequest, resource: Resource, item: Item, new: Object
 ) -> Written:
-    """Store ``new`` in place of ``item``; nothing is written when nothing changed.
+    """Store ``new`` in place of ``item``; nothing is written when nothing but the order changed.
 
     Raises:
         RevisionConflict: ``item`` is no longer the newest.
     """
     value = encode(new, resource)
     fresh = Item(resource, item.namespace, item.name, value, item.revision)
-    if request.dry_run or fresh.raw == item.raw:
+    if request.dry_run or is_same(fresh, item):
         return Written(fresh.raw, uid=item.uid)
     key = key_of(resource, item.namespace, item.name)
     revision = await core.store.update(key, value, item.revision)
     await core.cache.wait(revision)
     return Written(Item(resource, item.namespace, item.name, value, revision).raw, uid=item.uid)
+
+
+def is_same(new: Item, old: Item) -> bool:
+    """Whether both say the same; clients send the members of an object in any order."""
+    return new.raw == old.raw or (len(new.raw) == len(old.raw) and new.object() == old.object())
 
 
 async def remove(

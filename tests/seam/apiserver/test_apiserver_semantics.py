@@ -33,6 +33,22 @@ def test_versions_guard_updates():
     run(scenario)
 
 
+def test_an_update_that_changes_only_the_order_is_not_stored():
+    async def scenario(server, api):
+        first = await api("POST", MAPS, {**config_map("a"), "data": {"x": "1", "y": "2"}})
+        turned = {key: first[key] for key in reversed(first)}
+        turned["data"] = {"y": "2", "x": "1"}
+        turned["metadata"] = {key: value for key, value in reversed(first["metadata"].items())}
+        for sent in (turned, {**turned, "metadata": {"name": "a", "labels": {}}}):
+            same = await api("PUT", f"{MAPS}/a", sent)
+            assert same["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
+        swapped = {**turned, "data": {"y": "1", "x": "2"}}
+        other = await api("PUT", f"{MAPS}/a", swapped)
+        assert other["metadata"]["resourceVersion"] > first["metadata"]["resourceVersion"]
+
+    run(scenario)
+
+
 def test_patches_at_once_are_all_applied():
     async def scenario(server, api):
         await api("POST", MAPS, config_map("a"))
