@@ -7,6 +7,19 @@ venv=${1:-.venv}
 kind=${2:-dev}
 
 say() { printf '%s\n' "$*" >&2; }
+
+# step TEXT COMMAND...: run it, then one line with a tick and its time, as `muntin up` prints them.
+step() {
+    local text=$1 began=$EPOCHREALTIME status=0
+    shift
+    [ ! -t 2 ] || printf ' • %s ...' "$text" >&2
+    "$@" || status=$?
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    [ "$status" = 0 ] || return "$status"
+    local spent=$((${EPOCHREALTIME/[.,]/} - ${began/[.,]/})) mark=ok
+    [ ! -t 2 ] || mark='✓'
+    printf ' %s %s (%d.%02d s)\n' "$mark" "$text" $((spent / 1000000)) $((spent / 10000 % 100)) >&2
+}
 die() { say "setup: $1"; say "       $2"; exit 5; }
 
 debian_packages() {
@@ -30,7 +43,6 @@ install_packages() {
     local policy=/usr/sbin/policy-rc.d package unit
     [ "$(id -u)" = 0 ] || die "missing packages: $*" "run this as root: make setup"
     command -v apt-get >/dev/null || die "missing packages: $*" "use Debian 12 or Ubuntu 24.04"
-    say "installing Debian packages: $*"
     if [ ! -e "$policy" ]; then
         printf '#!/bin/sh\nexit 101\n' >"$policy"
         chmod 755 "$policy"
@@ -59,24 +71,28 @@ python() {
 }
 
 missing=$(missing_packages)
-# shellcheck disable=SC2086 # a list of words
-[ -z "$missing" ] || install_packages $missing
+# shellcheck disable=SC2086,SC2116 # a list of words
+[ -z "$missing" ] || step "Debian packages: $(echo $missing)" install_packages $missing
+
+make_environment() {
+    "$(python)" -m venv "$venv" >/dev/null 2>&1 && return
+    rm -rf "$venv"
+    install_packages python3-venv
+    "$(python)" -m venv "$venv"
+}
+
+install_python_packages() {
+    local what=.
+    [ "$kind" = runtime ] || what=".[dev]"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -e "$what" 2>"$venv/.pip-errors" ||
+        die "pip install failed: $(grep -m 1 ERROR "$venv/.pip-errors")" \
+            "$venv/bin/pip install -e '$what' shows more"
+}
 
 stamp=$venv/.setup-$kind
 wanted=$(sha256sum pyproject.toml | cut -c1-64)
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-    if ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
-        say "making the Python environment $venv"
-        "$(python)" -m venv "$venv" >/dev/null 2>&1 || {
-            rm -rf "$venv"
-            install_packages python3-venv
-            "$(python)" -m venv "$venv"
-        }
-    fi
-    say "installing Python packages"
-    what=.
-    [ "$kind" = runtime ] || what=".[dev]"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -e "$what" ||
-        die "pip install failed" "$venv/bin/pip install -e '$what' shows why"
+    "$venv/bin/python" -c 'import pip' 2>/dev/null || step "Python environment $venv" make_environment
+    step "Python packages" install_python_packages
     echo "$wanted" >"$stamp"
 fi
