@@ -68,12 +68,17 @@ def parse_yaml(body: bytes) -> Any:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {_key(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return value.strftime("%Y-%m-%dT%H:%M:%SZ") if hasattr(value, "strftime") else str(value)
+
+
+def _key(key: Any) -> str:
+    """A map's key as JSON has it: ``on`` in YAML is true."""
+    return key if isinstance(key, str) else orjson.dumps(_plain(key)).decode().strip('"')
 
 
 def read(request: ApiRequest, schema: Schema, resource: Resource) -> Object:

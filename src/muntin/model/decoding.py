@@ -276,7 +276,7 @@ def _base64(value: str) -> str:
     text = value.replace("\n", "").replace("\r", "")
     try:
         data = binascii.a2b_base64(text, strict_mode=True)
-    except binascii.Error:
+    except ValueError:  # binascii.Error, or text that is not ASCII
         good = re.match(r"[A-Za-z0-9+/]*", text)
         offset = good.end() if good else 0
         raise _Mismatch(f"illegal base64 data at input byte {offset}") from None

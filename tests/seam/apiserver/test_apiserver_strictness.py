@@ -285,3 +285,22 @@ def test_a_body_too_deep_is_a_bad_request():
         assert answer.status == 400
 
     run(scenario)
+
+
+def test_keys_of_yaml_maps_are_strings_as_in_json():
+    async def scenario(server, api):
+        text = b"metadata: {name: a}\ndata: {on: 'x', 1: 'y', 2.5: 'z'}\n"
+        answer = await api.transport.request("POST", MAPS, headers=YAML, body=text)
+        assert json.loads(answer.body)["data"] == {"true": "x", "1": "y", "2.5": "z"}
+
+    run(scenario)
+
+
+def test_base64_that_is_no_ascii():
+    async def scenario(server, api):
+        path = "/api/v1/namespaces/default/secrets"
+        body = {"metadata": {"name": "a"}, "data": {"a": "Zeé"}}
+        refused = await api("POST", path, body, code=400)
+        assert "illegal base64 data at input byte 2" in refused["message"]
+
+    run(scenario)

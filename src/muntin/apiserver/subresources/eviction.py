@@ -27,9 +27,11 @@ _FREE_PHASES = ("Succeeded", "Failed", "Pending")
 
 async def run(core: Core, request: ApiRequest) -> Response:
     """Evict the pod, or answer 429 when its budget is used up."""
-    body = bodies.parse(request)
-    if not isinstance(body, dict) or body.get("kind", "Eviction") != "Eviction":
-        raise status.bad_request("the body must be an object of kind Eviction")
+    row = request.subresource
+    assert row is not None
+    type_ = core.schema.kind_type(row.group, row.version, row.kind)
+    assert type_ is not None
+    body = bodies.read_as(request, type_, row.version, row.kind, core.schema)
     options = deletion.options_of(body.get("deleteOptions") or {}, request.query)
     if options.dry_run:
         request.query = {**request.query, "dryRun": ["All"]}

@@ -15,7 +15,7 @@ from muntin.seams.store import RevisionConflict
 async def run(core: Core, request: ApiRequest) -> Response:
     """The object that is going or, when it is gone, a Status that says so."""
     form = output.negotiate(request)
-    options = read_options(request)
+    options = read_options(core, request)
     await core.cache.fresh()
     item = writes.find(core, request)
     written = await delete(core, request, item, options)
@@ -27,11 +27,13 @@ async def run(core: Core, request: ApiRequest) -> Response:
     return output.Renderer(core.cache, core.clock, request.target, form).response(written.raw)
 
 
-def read_options(request: ApiRequest) -> deletion.Options:
+def read_options(core: Core, request: ApiRequest) -> deletion.Options:
     """The options in body and query."""
-    body = bodies.parse(request) if request.http.body else {}
-    if not isinstance(body, dict):
-        raise status.bad_request("the body must be an object of kind DeleteOptions")
+    body: bodies.Object = {}
+    if request.http.body:
+        type_ = core.schema.kind_type("", "v1", "DeleteOptions")
+        assert type_ is not None
+        body = bodies.read_as(request, type_, "v1", "DeleteOptions", core.schema)
     options = deletion.options_of(body, request.query)
     if options.dry_run:
         request.query = {**request.query, "dryRun": ["All"]}

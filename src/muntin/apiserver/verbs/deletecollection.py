@@ -20,7 +20,7 @@ AT_ONCE = 64  # writes in flight: enough to fill a group commit
 async def run(core: Core, request: ApiRequest) -> Response:
     """Delete what is selected and show it as a list."""
     output.negotiate(request)
-    options = read_options(request)
+    options = read_options(core, request)
     wanted = selected(request)
     await core.cache.fresh()
     found = core.cache.of(request.target).select(wanted.namespace)
