@@ -1,9 +1,6 @@
 #!/bin/bash
-# bench.sh BIN: run the measurements, one after the other.
+# bench.sh BIN [PART...]: measure, and write the tables of docs/benchmarks.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${1:-.venv/bin}
-for script in bench/up.py bench/memory.py bench/pods.py; do
-    echo "== $script"
-    "$bin/python" "$script"
-done
+exec "$bin/python" bench/run.py "${@:2}"
