@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,8 +31,11 @@ class PodNetwork(Protocol):
     async def ready(self) -> str:
         """Empty when pods can be attached, else why not."""
 
-    async def create_namespace(self) -> Namespace:
-        """A new, empty namespace."""
+    def new_namespace(self) -> Namespace:
+        """The identity of a namespace that is not made yet."""
+
+    async def create_namespace(self, namespace: Namespace) -> None:
+        """Make it, empty."""
 
     async def attach(self, sandbox: SandboxRecord) -> list[str]:
         """Attach the pod to the network; gives its addresses."""
@@ -60,11 +64,14 @@ class HnsNetwork:
             return "Network plugin returns error: cni plugin not initialized"
         return ""
 
-    async def create_namespace(self) -> Namespace:
+    def new_namespace(self) -> Namespace:
         """See ``PodNetwork``."""
-        created = await self._hns.create(Kind.NAMESPACE, {})
-        namespace_id = str(created["ID"])
-        return Namespace(namespace_id, f"/run/netns/{self._netns_prefix}{namespace_id.lower()}")
+        namespace_id = str(uuid.uuid4())
+        return Namespace(namespace_id.upper(), f"/run/netns/{self._netns_prefix}{namespace_id}")
+
+    async def create_namespace(self, namespace: Namespace) -> None:
+        """See ``PodNetwork``."""
+        await self._hns.create(Kind.NAMESPACE, {"ID": namespace.id})
 
     async def attach(self, sandbox: SandboxRecord) -> list[str]:
         """See ``PodNetwork``."""

@@ -22,6 +22,23 @@ def is_alive(pid: int, start: str) -> bool:
     return pid > 0 and bool(start) and started(pid) == start
 
 
+def network_namespace(path: str) -> tuple[int, int]:
+    """What tells the network namespace at ``path`` from others; zeroes if there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
+
+
+def kill_in_namespace(namespace: tuple[int, int]) -> None:
+    """End every process in a network namespace, by what :func:`network_namespace` gave."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and network_namespace(f"{entry}/ns/net") == namespace != (0, 0):
+            with suppress(ProcessLookupError):
+                os.kill(int(entry.name), signal.SIGKILL)
+
+
 def kill(pid: int, start: str) -> None:
     """End that very process at once; gone is fine."""
     if is_alive(pid, start):

@@ -61,11 +61,12 @@ class SandboxRpcs:
         node = self._node
         async with AsyncExitStack() as undo:
             undo.callback(node.sandboxes.remove, sandbox.id)
-            namespace = await node.network.create_namespace()
-            undo.push_async_callback(node.network.delete_namespace, namespace.id)
+            namespace = node.network.new_namespace()
             sandbox.namespace_id, sandbox.netns = namespace.id, namespace.netns
             sandbox.stopped = True  # until it is whole
             node.sandboxes.save(sandbox)
+            undo.push_async_callback(node.network.delete_namespace, namespace.id)
+            await node.network.create_namespace(namespace)
             netns.write_sysctls(namespace.netns, _POD_SYSCTLS)
             sandbox.network_attached = True
             node.sandboxes.save(sandbox)
@@ -182,9 +183,16 @@ async def sweep(node: Node, leftovers: list[str]) -> None:
         node.sandboxes.remove(name)
     for sandbox in list(node.sandboxes):
         if sandbox.stopped and not sandbox.pause_pid:
-            with suppress(NotFound):
-                if sandbox.network_attached:
-                    await node.network.detach(sandbox)
-                if sandbox.namespace_id:
-                    await node.network.delete_namespace(sandbox.namespace_id)
-            node.sandboxes.remove(sandbox.id)
+            await _remove_unfinished(node, sandbox)
+
+
+async def _remove_unfinished(node: Node, sandbox: SandboxRecord) -> None:
+    """A pause process may run whose pid was not written down yet, or start until the name goes."""
+    namespace = processes.network_namespace(sandbox.netns)
+    with suppress(NotFound):
+        if sandbox.network_attached:
+            await node.network.detach(sandbox)
+        if sandbox.namespace_id:
+            await node.network.delete_namespace(sandbox.namespace_id)
+    processes.kill_in_namespace(namespace)
+    node.sandboxes.remove(sandbox.id)

@@ -57,12 +57,14 @@ class LoopbackNetwork:
     async def ready(self) -> str:
         return ""
 
-    async def create_namespace(self) -> Namespace:
+    def new_namespace(self) -> Namespace:
         name = secrets.token_hex(4)
-        netns.create(self._prefix + name)
-        with RouteSocket(self._prefix + name) as routes:
-            routes.request(link_set(LOOPBACK, up=True))
         return Namespace(name, str(netns.path_of(self._prefix + name)))
+
+    async def create_namespace(self, namespace: Namespace) -> None:
+        netns.create(self._prefix + namespace.id)
+        with RouteSocket(self._prefix + namespace.id) as routes:
+            routes.request(link_set(LOOPBACK, up=True))
 
     async def attach(self, sandbox: SandboxRecord) -> list[str]:
         return [POD_IP]
