@@ -64,7 +64,7 @@ def pod(
         "metadata": {"name": name, "labels": {"app": name}},
         "spec": {
             "restartPolicy": policy,
-            "terminationGracePeriodSeconds": 5,
+            "terminationGracePeriodSeconds": 2,
             "nodeSelector": {"kubernetes.io/os": operating_system},
             "containers": list(containers),
         },
