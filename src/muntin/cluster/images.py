@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from muntin.cluster.config import ClusterConfig, Os
 from muntin.cluster.linux_containerd import IMAGE_CACHE
+from muntin.cluster.paths import WINDOWS_BASE_CACHE
 from muntin.cluster.preflight import Need, check_packages
 from muntin.cluster.progress import Progress, step
 from muntin.kit.errors import NotFound
@@ -43,7 +44,7 @@ def prepare_windows(progress: Progress) -> Base:
     from muntin.winruntime.base import build_base, find_base
 
     try:
-        return find_base()
+        return find_base(WINDOWS_BASE_CACHE)
     except NotFound:
         check_packages([COMPILER])
-        return build_base(progress=progress.note)
+        return build_base(WINDOWS_BASE_CACHE, progress=progress.note)

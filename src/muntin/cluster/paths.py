@@ -9,6 +9,7 @@ from pathlib import Path
 STATE_ROOT = Path(os.environ.get("MUNTIN_STATE_DIR", "/var/lib/muntin"))
 RUN_ROOT = Path(os.environ.get("MUNTIN_RUN_DIR", "/run/muntin"))
 CACHE_ROOT = Path(os.environ.get("MUNTIN_CACHE_DIR", "/var/cache/muntin"))
+WINDOWS_BASE_CACHE = CACHE_ROOT / "windows-base"
 
 
 @dataclass(frozen=True, slots=True)

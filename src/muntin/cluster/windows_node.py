@@ -14,7 +14,7 @@ from pathlib import Path
 from muntin.cluster import certificate_names, node_agent, pod_network, proxies
 from muntin.cluster.config import ClusterConfig, NodeConfig
 from muntin.cluster.node_files import WindowsNodeFiles
-from muntin.cluster.paths import CACHE_ROOT, ClusterPaths
+from muntin.cluster.paths import WINDOWS_BASE_CACHE, ClusterPaths
 from muntin.cni import install as cni
 from muntin.cni.host_gateway import ensure_network
 from muntin.hns import loop as hns
@@ -28,8 +28,6 @@ from muntin.seams.cri.client import CriClient
 from muntin.seams.hns.client import UnixHnsClient
 from muntin.winruntime import loop as winruntime
 from muntin.winruntime.config import WinRuntimeConfig
-
-BASE_CACHE = CACHE_ROOT / "windows-base"
 
 
 async def run(config: ClusterConfig, row: NodeConfig) -> None:
@@ -87,7 +85,7 @@ def runtime_config(
         cgroup_parent=f"{paths.cgroup()}/{name}",
         cni_conf_dir=state / "cni" / "net.d",
         cni_bin_dirs=(state / "cni" / "bin",),
-        base_cache=BASE_CACHE,
+        base_cache=WINDOWS_BASE_CACHE,
     )
 
 
