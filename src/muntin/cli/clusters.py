@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from muntin.cluster import paths
+from muntin.cluster import config_store, paths
 from muntin.cluster.config import ClusterConfig
-from muntin.cluster.up import stored_config
 from muntin.kit.errors import NotFound
 
 
@@ -16,7 +15,7 @@ def require(name: str) -> ClusterConfig:
     Raises:
         NotFound: there is none; the message names those that are there.
     """
-    config = stored_config(name)
+    config = config_store.load(paths.ClusterPaths(name).config)
     if config is None:
         known = paths.existing()
         hint = f"there is {', '.join(known)}; use --name" if known else "muntin up makes one"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from muntin.cluster import supervisor
+from muntin.cluster import locks
 from muntin.cluster.admin import AdminClient, NodeRow, node_rows
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.paths import ClusterPaths
@@ -41,7 +41,7 @@ class Status:
 def status(config: ClusterConfig) -> Status:
     """What can be seen of ``config`` now; nothing is raised for what does not answer."""
     paths = ClusterPaths(config.name)
-    owner = supervisor.running(config.name)
+    owner = locks.holder(paths.lock)
     components = [_row("supervisor", owner, 0), *_recorded(paths)]
     nodes: list[NodeRow] = []
     trouble = "" if owner else "the supervisor does not run"
