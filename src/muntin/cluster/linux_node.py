@@ -27,7 +27,7 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     settings = node_agent.kubelet_config(
         config,
         row,
-        platform=platform.linux(),
+        platform=platform.linux(row.kubernetes),
         facts=linux_facts(row.name, root),
         files=LinuxNodeFiles(root),
     )

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from muntin.model.gates import Profile
-from muntin.model.windows import Feature, is_open
+from muntin.model.gates import Profile, Version
+from muntin.model.windows import Feature, is_open, is_open_on_linux
+from muntin.model.windows_releases import DEFAULT_KUBERNETES
 
 
 class NodeFiles(Protocol):
@@ -38,20 +39,23 @@ class OwnFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """``profile`` is there on Windows, and only there."""
+    """``profile`` is there on Windows only; ``kubernetes`` is the version of a Linux kubelet."""
 
     os: str
     root_dir: str
     pod_logs_dir: str
     profile: Profile | None = None
+    kubernetes: Version = DEFAULT_KUBERNETES
 
     @property
     def is_windows(self) -> bool:
         return self.os == "windows"
 
     def has(self, feature: Feature) -> bool:
-        """Whether a gate of the Windows table is open here; on Linux every one is."""
-        return self.profile is None or is_open(feature, self.profile)
+        """Whether ``feature`` works here."""
+        if self.profile is None:
+            return is_open_on_linux(feature, self.kubernetes)
+        return is_open(feature, self.profile)
 
     def join(self, *parts: str) -> str:
         return ntpath.join(*parts) if self.is_windows else posixpath.join(*parts)
@@ -80,8 +84,13 @@ class Platform:
         return path
 
 
-def linux() -> Platform:
-    return Platform(os="linux", root_dir="/var/lib/kubelet", pod_logs_dir="/var/log/pods")
+def linux(kubernetes: Version = DEFAULT_KUBERNETES) -> Platform:
+    return Platform(
+        os="linux",
+        root_dir="/var/lib/kubelet",
+        pod_logs_dir="/var/log/pods",
+        kubernetes=kubernetes,
+    )
 
 
 def windows(profile: Profile) -> Platform:

@@ -33,7 +33,8 @@ class View:
     """All that a status is made of besides the pod itself.
 
     ``messages`` are termination messages by container id, ``verdict`` a reason and message that
-    made the whole pod fail (rejection, deadline, eviction).
+    made the whole pod fail (rejection, deadline, eviction). ``tells_generation`` and
+    ``lists_mounts``: what a kubelet of this version reports.
     """
 
     runtime: PodRuntime
@@ -45,6 +46,8 @@ class View:
     messages: Mapping[str, str] = field(default_factory=dict)
     verdict: Note | None = None
     stopped: bool = False
+    tells_generation: bool = False
+    lists_mounts: bool = False
 
 
 def pod_status(pod: Object, view: View) -> Status:
@@ -76,6 +79,8 @@ def pod_status(pod: Object, view: View) -> Status:
     if view.verdict is not None:
         result["reason"] = view.verdict.reason
         result["message"] = view.verdict.message
+    if view.tells_generation and pod["metadata"].get("generation"):
+        result["observedGeneration"] = pod["metadata"]["generation"]
     result["conditions"] = _conditions(pod, phase, initialized, init_statuses, statuses, view)
     return result
 
@@ -102,6 +107,8 @@ def container_status(spec: Object, view: View, default: Note) -> Status:
         status["state"] = {"waiting": _waiting(note or default)}
         return status
     status["containerID"] = f"{view.runtime_name}://{current.id}"
+    if view.lists_mounts and spec.get("volumeMounts"):
+        status["volumeMounts"] = [_mount(row) for row in spec["volumeMounts"]]
     if running:
         status["state"] = {"running": {"startedAt": _time(current.started_at)}}
         status["lastState"] = _terminated(previous, view)
@@ -115,6 +122,14 @@ def container_status(spec: Object, view: View, default: Note) -> Status:
         status["state"] = _terminated(current, view)
         status["lastState"] = _terminated(previous, view)
     return status
+
+
+def _mount(spec: Object) -> Status:
+    """One entry of ``volumeMounts``: no mount is read-only below its first file system."""
+    mount: Status = {"name": spec["name"], "mountPath": spec["mountPath"]}
+    if spec.get("readOnly"):
+        mount |= {"readOnly": True, "recursiveReadOnly": "Disabled"}
+    return mount
 
 
 def _init_status(spec: Object, view: View) -> Status:
@@ -248,6 +263,9 @@ def _conditions(
         {"type": "ContainersReady", **containers_ready},
         _row("PodScheduled", True),
     ]
+    if view.tells_generation and pod["metadata"].get("generation"):
+        for row in rows:
+            row["observedGeneration"] = pod["metadata"]["generation"]
     for row in rows:
         full = {"lastProbeTime": None, "reason": None, "message": None, **row}
         set_condition(conditions, full, now)

@@ -43,6 +43,7 @@ from muntin.kubelet.volumes.mounter import Volume, VolumeError
 from muntin.kubelet.windows_limits import REASON, ignored
 from muntin.model.pods import all_containers, is_deleting, is_terminal
 from muntin.model.resources import PODS, RUNTIME_CLASSES
+from muntin.model.windows import Feature
 from muntin.seams.cri import rpc_error_text
 from muntin.seams.kube import Object
 
@@ -268,6 +269,8 @@ class PodWorker:
             messages=self._messages,
             verdict=self._verdict,
             stopped=stopped,
+            tells_generation=context.config.platform.has(Feature.OBSERVED_GENERATION),
+            lists_mounts=context.config.platform.has(Feature.STATUS_VOLUME_MOUNTS),
         )
         status = pod_status({**self.pod, "status": self._status.base}, view)
         self._status.put(status)

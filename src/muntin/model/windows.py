@@ -18,6 +18,7 @@ from muntin.model.gates import (
     Never,
     Otherwise,
     Range,
+    Version,
 )
 from muntin.model.gates import Profile as Profile
 from muntin.model.windows_releases import BUILDS, WindowsBuild
@@ -75,6 +76,8 @@ class Feature(StrEnum):
     MANAGED_HOSTS_FILE = "managed-hosts-file"
     POD_RESIZE = "pod-resize"
     CPU_HARD_CAP = "cpu-hard-cap"
+    OBSERVED_GENERATION = "observed-generation"
+    STATUS_VOLUME_MOUNTS = "status-volume-mounts"
 
 
 def _gate(
@@ -402,6 +405,20 @@ GATES: dict[Feature, Gate] = {
         "K20 pkg/kubelet/kuberuntime/kuberuntime_container_windows.go",
         Evidence.READ_FROM_CODE,
     ),
+    Feature.OBSERVED_GENERATION: _gate(
+        "The kubelet says in a pod's status which generation of the pod it has acted on.",
+        Condition(kubernetes=_from(1, 34)),
+        "status.observedGeneration",
+        Otherwise.DIFFER,
+        "feature gate PodObservedGenerationTracking: beta 1.34",
+    ),
+    Feature.STATUS_VOLUME_MOUNTS: _gate(
+        "The kubelet lists the mounts of each container in its status.",
+        Condition(kubernetes=_from(1, 31)),
+        "status.containerStatuses[*].volumeMounts",
+        Otherwise.DIFFER,
+        "feature gate RecursiveReadOnlyMounts: beta 1.31, GA 1.33",
+    ),
 }
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.
@@ -417,6 +434,18 @@ def gate(feature: Feature) -> Gate:
 def is_open(feature: Feature, profile: Profile) -> bool:
     """Whether ``feature`` works on a node of that profile."""
     return GATES[feature].is_open(profile)
+
+
+def is_open_on_linux(feature: Feature, kubernetes: Version) -> bool:
+    """Whether the kubelet of a Linux node of that version has ``feature``.
+
+    Rows name what Windows nodes lack: on Linux only the version of the kubelet counts.
+    """
+    holds = GATES[feature].holds
+    if isinstance(holds, Never):
+        return True
+    ranges = [condition.kubernetes for condition in holds]
+    return any(wanted is None or wanted.holds(kubernetes) for wanted in ranges)
 
 
 def max_backends(profile: Profile) -> int:

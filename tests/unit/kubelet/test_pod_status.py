@@ -173,3 +173,31 @@ def test_patch_replaces_addresses_and_removes_a_reason() -> None:
     old = {"podIPs": [{"ip": "10.0.0.1"}], "reason": "Old"}
     patch = status_patch(old, {"podIPs": [{"ip": "10.0.0.2"}]})
     assert patch == {"podIPs": [{"$patch": "replace"}, {"ip": "10.0.0.2"}], "reason": None}
+
+
+def test_the_generation_acted_on_is_told_where_the_kubelet_does() -> None:
+    pod = a_pod()
+    pod["metadata"]["generation"] = 3
+    runtime = of(a_container("a", RUNNING))
+    found = status(pod, runtime, tells_generation=True)
+    assert found["observedGeneration"] == 3
+    assert {row["observedGeneration"] for row in found["conditions"]} == {3}
+    older = status(pod, runtime)
+    assert "observedGeneration" not in older
+    assert all("observedGeneration" not in row for row in older["conditions"])
+
+
+def test_mounts_are_listed_where_the_kubelet_does() -> None:
+    mounts = [
+        {"name": "t", "mountPath": "/token", "readOnly": True},
+        {"name": "d", "mountPath": "C:\\data", "subPath": "x"},
+    ]
+    pod = a_pod(containers=[{"name": "a", "image": "img", "volumeMounts": mounts}])
+    (row,) = status(pod, of(a_container("a", RUNNING)), lists_mounts=True)["containerStatuses"]
+    assert row["volumeMounts"] == [
+        {"name": "t", "mountPath": "/token", "readOnly": True, "recursiveReadOnly": "Disabled"},
+        {"name": "d", "mountPath": "C:\\data"},
+    ]
+    for runtime, lists in ((of(), True), (of(a_container("a", RUNNING)), False)):
+        (row,) = status(pod, runtime, lists_mounts=lists)["containerStatuses"]
+        assert "volumeMounts" not in row

@@ -4,7 +4,15 @@ import pytest
 
 from muntin.kit.errors import Invalid
 from muntin.model.gates import Condition, Profile, Range
-from muntin.model.windows import GATES, Feature, image_runs, is_open, max_backends, oldest_image
+from muntin.model.windows import (
+    GATES,
+    Feature,
+    image_runs,
+    is_open,
+    is_open_on_linux,
+    max_backends,
+    oldest_image,
+)
 from muntin.model.windows_releases import BUILDS, build_named, build_of_tag, parse_kubernetes
 
 
@@ -48,6 +56,8 @@ KUBERNETES_EDGES = {
     Feature.POD_OS_ADMISSION: ([(1, 24)], [(1, 23), (1, 20)]),
     Feature.MEMORY_PRESSURE: ([(1, 31)], [(1, 30)]),
     Feature.CPU_HARD_CAP: ([(1, 10)], [(1, 9)]),
+    Feature.OBSERVED_GENERATION: ([(1, 34), (1, 37)], [(1, 33), (1, 20)]),
+    Feature.STATUS_VOLUME_MOUNTS: ([(1, 31)], [(1, 30), (1, 20)]),
 }
 BUILD_EDGES = {
     Feature.MORE_THAN_64_BACKENDS: ([20348, 26100], [17763, 19042]),
@@ -191,3 +201,11 @@ def test_kubernetes_versions():
     assert parse_kubernetes("v1.34.2") == (1, 34)
     with pytest.raises(Invalid, match="write it like"):
         parse_kubernetes("latest")
+
+
+def test_on_linux_only_the_version_of_the_kubelet_counts():
+    assert is_open_on_linux(Feature.OBSERVED_GENERATION, (1, 34))
+    assert not is_open_on_linux(Feature.OBSERVED_GENERATION, (1, 33))
+    assert not is_open_on_linux(Feature.POD_OS_ADMISSION, (1, 20))
+    assert is_open_on_linux(Feature.EMPTY_DIR_MEMORY, (1, 20))
+    assert is_open_on_linux(Feature.PROJECTED_VOLUMES, (1, 20))
