@@ -142,16 +142,19 @@ def test_run_with_a_terminal_and_remove(user: User, system: str):
     assert f'pods "{name}" not found' in user.fails("get", "pod", name)
 
 
-def test_copy_there_and_back(user: User, tmp_path: Path):
+def test_copy_there_and_back(user: User, system: str, tmp_path: Path):
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.txt").write_text("first")
     (folder / "b.bin").write_bytes(bytes(range(256)) * 400)
-    place = f"/tmp/copy-{user.old}"
-    user("cp", str(folder), f"lin:{place}", "-c", "main")
-    assert user("exec", "lin", "-c", "main", "--", "cat", f"{place}/a.txt") == "first"
-    user("cp", f"lin:{place}", str(tmp_path / "back"), "-c", "main")
+    place = f"/tmp-copy-{user.old}"
+    user("cp", str(folder), f"{system}:{place}", "-c", "main")
+    show = {"lin": ("cat", f"{place}/a.txt"), "win": ("cmd", "/c", f"type C:\\{place[1:]}\\a.txt")}
+    assert user("exec", system, "-c", "main", "--", *show[system]) == "first"
+    user("cp", f"{system}:{place}", str(tmp_path / "back"), "-c", "main")
     assert (tmp_path / "back/b.bin").read_bytes() == (folder / "b.bin").read_bytes()
+    missing = user.run("cp", f"{system}:/nosuch", str(tmp_path / "none"), "-c", "main")
+    assert "nosuch" in missing.stdout + missing.stderr
 
 
 def test_a_command_ends_with_its_pod(user: User, system: str):

@@ -198,3 +198,26 @@ def test_install_compiles_for_the_systems_python(tmp_path: Path):
     install.install(target)
     assert list((target / "powershell/__pycache__").glob("evaluator.*.pyc"))
     assert not (target / "install.py").exists()
+
+
+def test_tar_there_and_back(container_program, tmp_path):
+    drive = tmp_path / "drive_c"
+    (drive / "From/Deep").mkdir(parents=True)
+    (drive / "From/a.txt").write_bytes(b"first")
+    (drive / "From/Deep/b.bin").write_bytes(bytes(range(256)))
+    made = container_program("tar", "cf", "-", "c:\\from")
+    assert made.returncode == 0
+    listed = container_program("tar", "-tf", "-", stdin=made.stdout).stdout.split()
+    assert sorted(listed) == [b"from", b"from/Deep", b"from/Deep/b.bin", b"from/a.txt"]
+    (drive / "to").mkdir()
+    options = ("--no-same-permissions", "--no-same-owner", "-xmf", "-", "-C", "/to")
+    assert container_program("tar", *options, stdin=made.stdout).returncode == 0
+    assert (drive / "to/from/Deep/b.bin").read_bytes() == bytes(range(256))
+
+
+def test_tar_says_what_is_wrong(container_program):
+    missing = container_program("tar", "cf", "-", "nosuch")
+    assert (missing.returncode, b"nosuch: Couldn't find file" in missing.stderr) == (1, True)
+    assert container_program("tar", "-f", "-").returncode == 1
+    assert container_program("tar", "-xf", "-", "-C", "C:\\nosuch").returncode == 1
+    assert container_program("tar", "-xf", "-", stdin=b"no archive").returncode == 1

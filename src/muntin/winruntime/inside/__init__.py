@@ -23,4 +23,5 @@ PROGRAMS = (
     "findstr",
     "where",
     "ping",
+    "tar",
 )

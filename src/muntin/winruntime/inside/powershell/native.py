@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .host import Host
 
 OWN = frozenset(
-    {"powershell", "curl", "nslookup", "timeout", "tasklist", "findstr", "where", "ping"}
+    {"powershell", "curl", "nslookup", "timeout", "tasklist", "findstr", "where", "ping", "tar"}
 )
 WINE = "/usr/lib/wine/wine64"
 WCINIT = "C:\\windows\\muntin\\wcinit.exe"
