@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import os
 import socket
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,7 +25,10 @@ from muntin.seams.kube.workqueue import WorkQueue
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
-_CONNECT_S, _RETRY_BIND_S, _READ_BYTES = 2.0, 5.0, 64 * 1024
+# A node that drops the packets (its policy is Local, its pods are elsewhere) must not hold up the
+# rest: all are tried for a moment before any is given time.
+_CONNECT_ROUNDS_S = (0.2, 2.0)
+_RETRY_BIND_S, _READ_BYTES = 2.0, 64 * 1024
 _EVERYTHING = "ports"
 
 
@@ -66,6 +70,7 @@ class Publisher:
         self._nodes = Informer(client, NODES)
         self._events = EventRecorder(client, "muntin")
         self._servers: dict[int, asyncio.Server] = {}
+        self._refused: set[int] = set()
         self._queue: WorkQueue[str] = WorkQueue()
         self._turn = itertools.count()
 
@@ -90,20 +95,36 @@ class Publisher:
         for port in self._servers.keys() - wanted.keys():
             self._servers.pop(port).close()
             log.info("node port withdrawn", **fields(port=port))
+        self._refused &= wanted.keys()
         for port in wanted.keys() - self._servers.keys():
             try:
                 self._servers[port] = await self._listen(port)
+                self._refused.discard(port)
                 log.info("node port published", **fields(port=port))
             except OSError as err:
-                text = f"{HOST}:{port} of the host cannot be used: {err.strerror}"
-                self._events.event(dict(wanted[port]), WARNING, "NodePortNotPublished", text)
+                self._refuse(port, wanted[port], err)
                 self._queue.add_after(_EVERYTHING, _RETRY_BIND_S)
+
+    def _refuse(self, port: int, service: Mapping[str, Any], err: OSError) -> None:
+        """Say once that the host keeps ``port`` for itself; it is tried again and again."""
+        if port in self._refused:
+            return
+        self._refused.add(port)
+        where, reason = f"{HOST}:{port}", os.strerror(err.errno or 0)
+        name = "{namespace}/{name}".format_map(service["metadata"])
+        log.warning(
+            "node port not published: the host uses it",
+            **fields(address=where, service=name, error=reason),
+        )
+        text = f"{where} of the host cannot be used: {reason}"
+        self._events.event(dict(service), WARNING, "NodePortNotPublished", text)
 
     async def _listen(self, port: int) -> asyncio.Server:
         listener = netns.socket_in(self._host)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((HOST, port))
+            listener.listen(128)
             listener.setblocking(False)
         except OSError:
             listener.close()
@@ -131,13 +152,14 @@ class Publisher:
     async def _connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
         addresses = ready_addresses(self._nodes)
         start = next(self._turn)
-        for index in range(len(addresses)):
-            address = addresses[(start + index) % len(addresses)]
-            try:
-                async with asyncio.timeout(_CONNECT_S):
-                    return await asyncio.open_connection(address, port)
-            except (OSError, TimeoutError) as err:
-                log.debug("node port refused", **fields(node=address, port=port, error=err))
+        for limit_s in _CONNECT_ROUNDS_S:
+            for index in range(len(addresses)):
+                address = addresses[(start + index) % len(addresses)]
+                try:
+                    async with asyncio.timeout(limit_s):
+                        return await asyncio.open_connection(address, port)
+                except (OSError, TimeoutError) as err:
+                    log.debug("node port refused", **fields(node=address, port=port, error=err))
         return None
 
 
