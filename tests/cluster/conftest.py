@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import machine
 import pytest
 from samples import NAMESPACE, User, sample_pods
-from traffic_lab import TrafficLab
+from traffic_lab import TRAFFIC_CLUSTER, TRAFFIC_PODS, TrafficLab
 
 ROOT = Path(__file__).parents[2]
 MUNTIN = (sys.executable, "-m", "muntin")
@@ -158,39 +159,16 @@ def namespace(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[str]
         cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
-# What the traffic tests ask for: two nodes of each system, an older Kubernetes and a newer Windows.
-TRAFFIC_CLUSTER = """\
-apiVersion: muntin.dev/v1alpha1
-kind: Cluster
-nodes:
-- {os: linux}
-- {os: linux}
-- {os: windows}
-- {os: windows}
-- {os: windows, version: "1.30"}
-- {os: windows, windows: "2022"}
-"""
-TRAFFIC_PODS = {
-    "l1": "lin01",
-    "l1b": "lin01",
-    "l2": "lin02",
-    "w1": "win01",
-    "w1b": "win01",
-    "w2": "win02",
-    "w3": "win03",
-    "w4": "win04",
-}
-
-
 @pytest.fixture(scope="session")
 def traffic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrafficLab]:
     """A cluster of its own for the whole session, with pods that answer; see traffic_lab.py."""
     one = Cluster(f"v{os.getpid()}", tmp_path_factory.mktemp("traffic"))
     file = one.folder / "cluster.yaml"
     file.write_text(TRAFFIC_CLUSTER)
+    before = machine.network()
     try:
         one.up("--config", str(file))
-        with contextlib.closing(TrafficLab(one)) as lab:
+        with contextlib.closing(TrafficLab(one, before)) as lab:
             lab.start(TRAFFIC_PODS)
             yield lab
     finally:

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 from dnslib import QTYPE, RCODE, DNSRecord
-from traffic_lab import PORT, SILENT, service_object
+from traffic_lab import NO_ROUTE, PORT, REFUSED, SILENT, service_object
 
 from muntin.kit import netns
 
@@ -99,6 +99,14 @@ def ask(place, name, *, tcp, wait_s=4.0):
             answer = DNSRecord.parse(stream.read(length))
     assert answer.q.qtype == QTYPE.A
     return answer
+
+
+@pytest.mark.parametrize("source", ["l1", "w1", "w3", "w4", "lin01", "master"])
+def test_the_service_of_the_api_server_leads_to_a_node_address(traffic, source):
+    """Its backend is no pod: the API server of ``master``."""
+    answer = traffic.place(source).http("10.96.0.1", 443, wait_s=4)
+    assert answer not in (REFUSED, SILENT, NO_ROUTE)
+    assert traffic.place("win01").http("10.96.0.1", 443, wait_s=0.2) == SILENT
 
 
 def test_a_linux_pod_asks_the_api_server_with_its_token(traffic):

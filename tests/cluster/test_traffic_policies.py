@@ -170,7 +170,7 @@ def test_udp_flows_start_when_the_service_gets_its_first_backend(traffic):
 
 @pytest.mark.parametrize("node", ["lin01", "win01"])
 def test_udp_flows_to_a_port_of_the_node_start_when_it_becomes_a_node_port(traffic, node):
-    name, port = f"later-{node}", 32123 + (node == "win01")
+    name, port = f"later-{node}", 30043 + (node == "win01")
     with traffic.place("outside").flow(traffic.nodes[node], port) as ask:
         assert ask() in (REFUSED, SILENT)
         service = service_object(name, {"pod": "l1"}, type="NodePort")
@@ -200,12 +200,15 @@ def test_host_ports(traffic, node):
     traffic.cluster.wait_ready("-l", f"pod={name}")
     traffic.adopt(name, node)
     try:
-        for source in ("master", "outside", "l2", "w2"):
+        own = ("lin01", "l1", name) if node == "lin01" else ("w1", name)
+        for source in ("master", "outside", "l2", "w2", *own):
             place = traffic.place(source)
             answer = place.tcp(traffic.nodes[node], 9090, wait_s=3)
             assert answer.startswith(f"{name} "), f"from {source}: {answer}"
             answer = place.udp(traffic.nodes[node], 9090, wait_s=3)
             assert answer.startswith(f"{name} "), f"UDP from {source}: {answer}"
+        if node == "win01":  # as with a node port of its own
+            assert traffic.place(node).tcp(traffic.nodes[node], 9090) == REFUSED
     finally:
         traffic.drop(name)
     assert traffic.place("master").tcp(traffic.nodes[node], 9090, wait_s=0.4) == REFUSED

@@ -7,6 +7,7 @@ that it saw, so one answer says who served and whether the client's address was 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import http.server
@@ -15,14 +16,15 @@ import os
 import selectors
 import socket
 import struct
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from muntin.cluster.paths import ClusterPaths
 from muntin.kit import netns
+from muntin.seams.cri.client import CriClient
 
 PORT = 8080
 REFUSED, SILENT, NO_ROUTE = "refused", "silent", "no route"
@@ -30,6 +32,28 @@ _FAILURES = {"ECONNREFUSED": REFUSED, "EHOSTUNREACH": NO_ROUTE, "ENETUNREACH": N
 LINUX_IMAGE = "busybox:latest"
 WINDOWS_IMAGE = "mcr.microsoft.com/windows/servercore:"
 NEWER = "win04"  # the node of Windows Server 2022
+# What the traffic tests ask for: two nodes of each system, an older Kubernetes and a newer Windows.
+TRAFFIC_CLUSTER = """\
+apiVersion: muntin.dev/v1alpha1
+kind: Cluster
+nodes:
+- {os: linux}
+- {os: linux}
+- {os: windows}
+- {os: windows}
+- {os: windows, version: "1.30"}
+- {os: windows, windows: "2022"}
+"""
+TRAFFIC_PODS = {
+    "l1": "lin01",
+    "l1b": "lin01",
+    "l2": "lin02",
+    "w1": "win01",
+    "w1b": "win01",
+    "w2": "win02",
+    "w3": "win03",
+    "w4": "win04",
+}
 
 
 def _failure(err: OSError) -> str:
@@ -113,13 +137,6 @@ class Place:
             except OSError:
                 return None
         return None
-
-    def run(self, *argv: str, wait_s: float = 10.0) -> subprocess.CompletedProcess[str]:
-        """A command of the host inside this place's network."""
-        prefix = ["nsenter", f"--net={netns.path_of(self.netns)}"] if self.netns else []
-        return subprocess.run(
-            [*prefix, *argv], capture_output=True, text=True, timeout=wait_s, check=False
-        )
 
 
 class _Hello(http.server.BaseHTTPRequestHandler):
@@ -217,10 +234,14 @@ class Servers:
 
 
 class TrafficLab:
-    """A cluster with pods that answer; see the module. ``cluster`` is the fixtures' Cluster."""
+    """A cluster with pods that answer; see the module. ``cluster`` is the fixtures' Cluster.
 
-    def __init__(self, cluster: Any) -> None:
+    ``host_before`` is what the host's network was before the cluster.
+    """
+
+    def __init__(self, cluster: Any, host_before: dict[str, str]) -> None:
         self.cluster = cluster
+        self.host_before = host_before
         self.servers = Servers()
         self.pods: dict[str, Place] = {}
         self.ips: dict[str, str] = {}
@@ -287,7 +308,7 @@ class TrafficLab:
     def node_ports(self, service: str) -> tuple[int, int]:
         """The TCP and the UDP node port."""
         ports = self.cluster.get("service", service)["spec"]["ports"]
-        numbers = {item["protocol"]: item["nodePort"] for item in ports}
+        numbers = {row["protocol"]: row["nodePort"] for row in ports if row["port"] == 80}
         return numbers["TCP"], numbers["UDP"]
 
     def answers(self, source: str, address: str, port: int = 80) -> bool:
@@ -302,15 +323,22 @@ class TrafficLab:
         return str(done.stdout + done.stderr)
 
     def _netns_of(self, pod: str, node: str) -> str:
+        socket_path = ClusterPaths(self.cluster.name).node_run(node) / "cri.sock"
+        return f"/proc/{asyncio.run(_sandbox_process(str(socket_path), pod))}/ns/net"
+
+
+async def _sandbox_process(socket_path: str, pod: str) -> int:
+    """The process that keeps the namespace of ``pod`` open, as its runtime tells it."""
+    cri = CriClient(socket_path)
+    try:
         labels = {"io.kubernetes.pod.name": pod}
         wanted = {"filter": {"state": {"state": 0}, "label_selector": labels}}
-        listed = self._cri(node, "ListPodSandbox", wanted)
+        listed = await cri.ListPodSandbox(wanted, timeout_s=30)
         request = {"pod_sandbox_id": listed["items"][0]["id"], "verbose": True}
-        info = json.loads(self._cri(node, "PodSandboxStatus", request)["info"]["info"])
-        return f"/proc/{info['pid']}/ns/net"
-
-    def _cri(self, node: str, rpc: str, request: dict[str, Any]) -> Any:
-        return json.loads(self.cluster.muntin("cri", node, rpc, json.dumps(request)).stdout)
+        status = await cri.PodSandboxStatus(request, timeout_s=30)
+        return int(json.loads(status["info"]["info"])["pid"])
+    finally:
+        cri.close()
 
 
 def pod_object(name: str, node: str, **spec: Any) -> dict[str, Any]:
