@@ -24,7 +24,11 @@ _Elements = dict[tuple[str, bytes], nft.Element]
 
 
 def _skeleton(config: NftConfig) -> str:
-    """Maps per scope: front ends that all clients meet, and those of the cluster's own clients."""
+    """Maps per scope: front ends that all clients meet, and those of the cluster's own clients.
+
+    The backends are looked up by one rule for all: the kernel goes through all of a map for each
+    new rule that names it, which takes milliseconds once there are thousands of Services.
+    """
     maps = "".join(
         f"""
  map {scope}vip {{ type ipv4_addr . inet_proto . inet_service : verdict; }}
@@ -33,6 +37,12 @@ def _skeleton(config: NftConfig) -> str:
   type ipv4_addr . inet_proto . inet_service . mark : ipv4_addr . inet_service
  }}
  map {scope}port_backend {{ type inet_proto . inet_service . mark : ipv4_addr . inet_service; }}
+ chain {scope}vip_send {{
+  dnat ip to ip daddr . meta l4proto . th dport . meta mark map @{scope}vip_backend
+ }}
+ chain {scope}port_send {{
+  dnat ip to meta l4proto . th dport . meta mark map @{scope}port_backend
+ }}
  chain {scope}balance {{
   ip daddr . meta l4proto . th dport vmap @{scope}vip
   fib daddr type local ip daddr != 127.0.0.0/8 meta l4proto . th dport vmap @{scope}port
@@ -177,15 +187,11 @@ class NftDataplane:
         elif mask == "foreign":
             # Hosts that do not know the way back to a pod must see the node answer.
             yield f"ip saddr != {self._config.cluster_cidr} ct mark set ct mark or {_MASQUERADE:#x}"
-        head = "ip daddr . " if map_name.endswith("vip") else ""
         if slot:
             yield f"ct mark set ct mark or {slot << _SLOT_SHIFT:#x}"
             known = f"map @affinity_{affinity_s}"
             yield f"dnat ip to ip saddr . ip daddr . meta l4proto . th dport {known}"
-        yield (
-            f"meta mark set numgen random mod {count} "
-            f"dnat ip to {head}meta l4proto . th dport . meta mark map @{map_name}_backend"
-        )
+        yield f"meta mark set numgen random mod {count} goto {map_name}_send"
 
     def _slot(self, seconds: int) -> int:
         """A number for one affinity time-out, with the map that remembers clients that long."""
@@ -257,7 +263,7 @@ table ip {TABLE} {{
         current: dict[FrontendKey, set[tuple[IPv4Address, int]]] = {
             change.key: {(item.address, item.port) for item in _all_backends(change.new)}
             for change in changes
-            if change.key.protocol == _UDP and change.old != change.new
+            if change.key.protocol == _UDP and not _keeps_backends(change)
         }
         if not current:
             return
@@ -303,6 +309,12 @@ def _all_backends(frontend: Frontend | None) -> set[Backend]:
     if frontend is None:
         return set()
     return {*frontend.backends, *(frontend.inside_backends or ())}
+
+
+def _keeps_backends(change: Change) -> bool:
+    """Whether every flow that was sent to a backend may stay with it."""
+    before = _all_backends(change.old)
+    return bool(before) and before <= _all_backends(change.new)
 
 
 def _local_addresses(frontend: Frontend | None) -> set[IPv4Address]:
