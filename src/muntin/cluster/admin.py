@@ -94,10 +94,15 @@ def node_rows(nodes: list[dict[str, Any]]) -> list[NodeRow]:
     return sorted(rows, key=lambda row: row.name)
 
 
-def is_ready(node: dict[str, Any]) -> bool:
-    """Whether the node's Ready condition is True. Pure."""
+def is_ready(node: dict[str, Any], since: str = "") -> bool:
+    """Whether the node's Ready condition is True, and was said after ``since`` (RFC 3339). Pure."""
     conditions = node.get("status", {}).get("conditions") or ()
-    return any(row["type"] == "Ready" and row["status"] == "True" for row in conditions)
+    return any(
+        row["type"] == "Ready"
+        and row["status"] == "True"
+        and (row.get("lastHeartbeatTime") or "") >= since
+        for row in conditions
+    )
 
 
 def access(config: ClusterConfig, *, internal: bool = False) -> Access:

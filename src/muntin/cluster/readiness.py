@@ -25,10 +25,15 @@ _DNS_TIMEOUT_S = 0.25
 
 
 class Waiter:
-    """Waits for one cluster, until ``deadline`` of the monotonic clock in all."""
+    """Waits for one cluster, until ``deadline`` of the monotonic clock in all.
 
-    def __init__(self, config: ClusterConfig, deadline: float) -> None:
+    ``since`` is when its processes were started, in seconds of the epoch: what a node said before
+    does not count. A cluster that comes back has the words of its former life in the store.
+    """
+
+    def __init__(self, config: ClusterConfig, deadline: float, since: float = 0.0) -> None:
         self._config = config
+        self._since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since)) if since else ""
         self._paths = ClusterPaths(config.name)
         self._deadline = deadline
         self._client = AdminClient(config)
@@ -55,7 +60,7 @@ class Waiter:
                 found[:] = self._client.get("/api/v1/nodes")["items"]
             except Unavailable as err:
                 return False, err.message
-            ready = {node["metadata"]["name"] for node in found if is_ready(node)}
+            ready = {node["metadata"]["name"] for node in found if is_ready(node, self._since)}
             missing = sorted(wanted - ready)
             progress(f"{len(wanted) - len(missing)} of {len(wanted)}")
             return not missing, f"not Ready: {', '.join(missing)}{_why(found, missing)}"

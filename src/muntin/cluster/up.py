@@ -73,9 +73,10 @@ def up(config: ClusterConfig, options: UpOptions, progress: Progress) -> Outcome
         with step(progress, "kubeconfig readable"):
             kubeconfig.check(target)
         try:
+            since = 0.0 if was_up else time.time()
             if not was_up:
                 _start(config, progress)
-            nodes = _wait(config, options, progress, was_up=was_up)
+            nodes = _wait(config, options, progress, since)
             with step(progress, f"kubectl context {config.context}"):
                 kubeconfig.install(admin.access(config), target, place.state / "kubeconfig.undo")
         except BaseException:
@@ -134,9 +135,9 @@ def _start(config: ClusterConfig, progress: Progress) -> None:
 
 
 def _wait(
-    config: ClusterConfig, options: UpOptions, progress: Progress, *, was_up: bool
+    config: ClusterConfig, options: UpOptions, progress: Progress, since: float
 ) -> list[NodeRow]:
-    waiter = Waiter(config, time.monotonic() + options.wait_s)
+    waiter = Waiter(config, time.monotonic() + options.wait_s, since)
     try:
         with step(progress, "API server ready"):
             waiter.api_server()
