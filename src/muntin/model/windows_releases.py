@@ -37,6 +37,18 @@ class WindowsBuild:
         return f"{self.version}.{self.revision}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerWords:
+    """How kube-scheduler says why a node is out; ``{taint}`` stands for the taint.
+
+    ``preemption`` comes before the sentence on preemption; None: there is no such sentence.
+    """
+
+    affinity: str = "node(s) didn't match Pod's node affinity/selector"
+    taint: str = "node(s) had untolerated taint {taint}"
+    preemption: str | None = ""
+
+
 BUILDS: tuple[WindowsBuild, ...] = (
     WindowsBuild(
         14393, 4169, "Windows Server 2016 Datacenter", "1607",
@@ -81,6 +93,26 @@ DEFAULT_BUILD = 17763
 # The API's schemas are known for these minor versions; a node may be older (its profile says how).
 API_VERSIONS: tuple[Version, ...] = ((1, 20), *((1, minor) for minor in range(25, 38)))
 DEFAULT_KUBERNETES: Version = (1, 34)
+# From that version on. Sources: kubernetes v1.20 and v1.34 pkg/scheduler/framework/plugins; 1.35 as
+# users report it.
+SCHEDULER_WORDS: tuple[tuple[Version, SchedulerWords], ...] = (
+    (
+        (1, 20),
+        SchedulerWords(
+            affinity="node(s) didn't match Pod's node affinity",
+            taint="node(s) had taint {taint}, that the pod didn't tolerate",
+            preemption=None,
+        ),
+    ),
+    ((1, 25), SchedulerWords()),
+    ((1, 34), SchedulerWords(preemption="no new claims to deallocate, ")),
+    (
+        (1, 35),
+        SchedulerWords(
+            taint="node(s) had untolerated taint(s)", preemption="no new claims to deallocate, "
+        ),
+    ),
+)
 # Kinds that the API says are deprecated: their version, since when, and what to use instead.
 DEPRECATED_KINDS: dict[tuple[str, str], tuple[Version, str]] = {
     ("v1", "ComponentStatus"): ((1, 19), ""),
@@ -144,6 +176,12 @@ def parse_kubernetes(text: str) -> Version:
 def git_version(version: Version) -> str:
     """The ``gitVersion`` that components of ``version`` report."""
     return f"v{version[0]}.{version[1]}.0"
+
+
+def scheduler_words(version: Version) -> SchedulerWords:
+    """The words of the scheduler of ``version``, or of the oldest that is known."""
+    found = [words for since, words in SCHEDULER_WORDS if since <= version]
+    return found[-1] if found else SCHEDULER_WORDS[0][1]
 
 
 def profile_of(

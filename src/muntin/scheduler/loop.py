@@ -14,6 +14,7 @@ from muntin.kit.clock import Clock, SystemClock, rfc3339
 from muntin.kit.log import fields, object_ref
 from muntin.model import pods
 from muntin.model.resources import PODS
+from muntin.model.windows_releases import scheduler_words
 from muntin.scheduler.config import SchedulerConfig
 from muntin.scheduler.plan import Decision, schedule
 from muntin.scheduler.queue import Waiting
@@ -46,6 +47,7 @@ class _Scheduler:
         self, config: SchedulerConfig, client: KubeClient, world: World, clock: Clock
     ) -> None:
         self.recorder = EventRecorder(client, config.name, clock=clock)
+        self._words = scheduler_words(config.kubernetes)
         self._client = client
         self._world = world
         self._clock = clock
@@ -89,6 +91,7 @@ class _Scheduler:
             namespaces=self._world.namespace_labels,
             default_spread=self._world.companions(pod),
             start=self._turn,
+            words=self._words,
         )
 
     async def bind_all(self) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from muntin.model import affinity
 from muntin.model.selectors import Selector
+from muntin.model.windows_releases import SchedulerWords
 from muntin.scheduler import plan_scores as scores
 from muntin.scheduler.plan_affinity import AffinityFilter, NamespaceLabels, affinity_scores
 from muntin.scheduler.plan_filters import FILTERS, Request, Unfit
@@ -38,13 +39,15 @@ def schedule(
     namespaces: NamespaceLabels | None = None,
     default_spread: Selector | None = None,
     start: int = 0,
+    words: SchedulerWords | None = None,
 ) -> Decision:
     """Where ``pod`` should run.
 
     ``default_spread`` selects the pods of the same Service or owner. ``start`` is the node to
-    begin the search at, so that a large cluster is used all around.
+    begin the search at, so that a large cluster is used all around. ``words`` are those of a
+    version; by default the plainest.
     """
-    request = Request(pod)
+    request = Request(pod, words or SchedulerWords())
     everyone = list(cluster)
     if not everyone:
         return Decision(message=fit_error({}))
@@ -67,7 +70,7 @@ def schedule(
     if not feasible:
         preempts = request.spec.get("preemptionPolicy") != "Never"
         return Decision(
-            message=fit_error(unfit, preempts=preempts),
+            message=fit_error(unfit, preempts=preempts, preemption=request.words.preemption),
             plugins=frozenset(row.plugin for row in unfit.values()),
         )
     if len(feasible) == 1:

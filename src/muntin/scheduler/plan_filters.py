@@ -6,19 +6,21 @@ Texts and order: kubernetes v1.34 pkg/scheduler/framework/plugins/*.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from muntin.model import affinity, pods, taints
+from muntin.model.windows_releases import SchedulerWords
 from muntin.scheduler.plan_nodes import NodeInfo, Object
 
 
 @dataclass(frozen=True)
 class Request:
-    """A pod and what is worked out of it once for all nodes."""
+    """A pod and what is worked out of it once for all nodes; ``words`` are for its reasons."""
 
     pod: Object
+    words: SchedulerWords = field(default_factory=SchedulerWords)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -85,15 +87,15 @@ def taint_toleration(request: Request, info: NodeInfo) -> Unfit | None:
     if taint is None:
         return None
     text = f"{{{taint.get('key')}: {taint.get('value') or ''}}}"
-    return Unfit("TaintToleration", (f"node(s) had untolerated taint {text}",), final=True)
+    reason = request.words.taint.replace("{taint}", text)
+    return Unfit("TaintToleration", (reason,), final=True)
 
 
 def node_affinity(request: Request, info: NodeInfo) -> Unfit | None:
     """The node selector and the required node affinity must match."""
     if affinity.required_matches(request.spec, _node(info)):
         return None
-    reason = "node(s) didn't match Pod's node affinity/selector"
-    return Unfit("NodeAffinity", (reason,), final=True)
+    return Unfit("NodeAffinity", (request.words.affinity,), final=True)
 
 
 def node_ports(request: Request, info: NodeInfo) -> Unfit | None:

@@ -16,13 +16,21 @@ _NOT_HELPFUL = "Preemption is not helpful for scheduling"
 _NO_VICTIMS = "No preemption victims found for incoming pod"
 
 
-def fit_error(unfit: Mapping[str, Unfit], *, preempts: bool = True) -> str:
-    """The sentence about all nodes: how many are out for which reason, and on preemption."""
+def fit_error(
+    unfit: Mapping[str, Unfit], *, preempts: bool = True, preemption: str | None = ""
+) -> str:
+    """The sentence about all nodes: how many are out for which reason, and on preemption.
+
+    ``preemption`` comes before what is said of preemption; None leaves that out.
+    """
     if not unfit:
         return NO_NODES
     head = f"0/{len(unfit)} nodes are available:"
     reasons = Counter(reason for row in unfit.values() for reason in row.reasons)
     text = f"{head} {_histogram(reasons)}."
+    if preemption is None:
+        return text
+    text = f"{text} {preemption}".rstrip()
     if not preempts:
         return f"{text} preemption: not eligible due to preemptionPolicy=Never."
     help_text = Counter(_NOT_HELPFUL if row.final else _NO_VICTIMS for row in unfit.values())

@@ -3,6 +3,7 @@
 import pytest
 from cluster_of import WINDOWS, cluster, node, pod
 
+from muntin.model.windows_releases import scheduler_words
 from muntin.scheduler.plan import schedule
 
 HOST = "kubernetes.io/hostname"
@@ -170,3 +171,40 @@ def test_affinity_looks_into_the_namespaces_it_names():
     selected = affinity("podAntiAffinity", namespaceSelector={"matchLabels": {"team": "x"}})
     labels = {"other": {"team": "x"}}
     assert schedule(web("new", **selected), state, namespaces=labels).node == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (
+            (1, 20),
+            "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity, 1 node(s) had "
+            "taint {os: windows}, that the pod didn't tolerate.",
+        ),
+        (
+            (1, 33),
+            "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 "
+            "node(s) had untolerated taint {os: windows}. preemption: 0/2 nodes are available: 2 "
+            "Preemption is not helpful for scheduling.",
+        ),
+        (
+            (1, 34),
+            "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 "
+            "node(s) had untolerated taint {os: windows}. no new claims to deallocate, "
+            "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
+        ),
+        (
+            (1, 37),
+            "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 "
+            "node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/2 nodes "
+            "are available: 2 Preemption is not helpful for scheduling.",
+        ),
+    ],
+)
+def test_each_version_has_its_words(version, message):
+    state = cluster(
+        node("lin01", labels={"kubernetes.io/os": "linux"}),
+        node("win01", labels={"kubernetes.io/os": "windows"}, taints=[WINDOWS]),
+    )
+    wanted = pod(nodeSelector={"kubernetes.io/os": "windows"})
+    assert schedule(wanted, state, words=scheduler_words(version)).message == message
