@@ -36,8 +36,8 @@ from muntin.proxy.table import Table
 from muntin.seams.hns import Kind
 from muntin.seams.hns.client import UnixHnsClient
 
-LINUX_SERVICES, WINDOWS_SERVICES, BACKENDS = 10_000, 1_000, 10
-UPDATES = 200
+LINUX_SERVICES, WINDOWS_SERVICES, BACKENDS = 10_000, 2_000, 10
+UPDATES, GROWTHS = 200, 20
 LOADS = 3
 PODS, SERVICES = IPv4Network("10.244.0.0/16"), IPv4Network("10.96.0.0/12")
 NODE = "bench"
@@ -78,6 +78,10 @@ class World:
         last = IPv4Address(ends[0]["addresses"][0])
         ends[0] = _endpoint(int(last) - int(PODS[0]) + 7)
 
+    def grow(self, number: int, pods: int) -> None:
+        """A Service gets more pods, so many as none has had: what is made once is made now."""
+        self.slices[number]["endpoints"] += [_endpoint(60_000 + index) for index in range(pods)]
+
 
 def measure() -> None:
     rows = []
@@ -88,7 +92,7 @@ def measure() -> None:
     finally:
         netns.delete_all(_PREFIX)
     head = ("node", "Services x pods", "planned", "programmed", "in all, median", "worst")
-    head += ("one update, median", "p99", "worst")
+    head += ("one update, median", "p99", "worst", "to a new number of pods, median", "worst")
     page.write("services", table(head, rows))
 
 
@@ -111,7 +115,8 @@ async def _windows() -> tuple[str, ...]:
 
 async def _rounds(dataplane: Dataplane, count: int, loads: int) -> tuple[str, ...]:
     """Load ``loads`` times from nothing, then change Services one by one."""
-    planned, programmed, whole, updates = Samples(), Samples(), Samples(), Samples()
+    planned, programmed, whole = Samples(), Samples(), Samples()
+    updates, growths = Samples(), Samples()
     for _ in range(loads):
         await dataplane.start()
         world = World(count, dataplane)
@@ -126,6 +131,11 @@ async def _rounds(dataplane: Dataplane, count: int, loads: int) -> tuple[str, ..
         with updates.timed():
             world.plan([number])
             await world.apply()
+    for number in range(GROWTHS):
+        world.grow(number, number + 1)
+        with growths.timed():
+            world.plan([number])
+            await world.apply()
     return (
         f"{count:,} x {BACKENDS}",
         seconds(planned.median),
@@ -135,6 +145,8 @@ async def _rounds(dataplane: Dataplane, count: int, loads: int) -> tuple[str, ..
         milliseconds(updates.median),
         milliseconds(updates.quantile(0.99)),
         milliseconds(updates.worst),
+        milliseconds(growths.median),
+        milliseconds(growths.worst),
     )
 
 
