@@ -64,6 +64,31 @@ def version_literals(tree: ast.AST, builds: set[int]) -> list[int]:
     return found
 
 
+def profile_comparisons(tree: ast.AST) -> list[int]:
+    """Lines that compare an axis of a profile by hand, where a row of the table should be asked."""
+    axes = {"build", "revision", "kubernetes", "hns", "runtime", "network_plugin"}
+    found = []
+    for node in ast.walk(tree):
+        for side in [node.left, *node.comparators] if isinstance(node, ast.Compare) else ():
+            match side:
+                case ast.Attribute(
+                    attr=attr, value=ast.Name(id="profile") | ast.Attribute(attr="profile")
+                ) if attr in axes:
+                    found.append(node.lineno)
+    return found
+
+
+def test_nobody_compares_profiles_by_hand():
+    found = {
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in SOURCES
+        if path.parent.name != "model"
+        for line in profile_comparisons(ast.parse(path.read_text()))
+    }
+    assert found == set()
+    assert profile_comparisons(ast.parse("a = x.profile.runtime == 'docker'")) == [1]
+
+
 def test_the_page_is_the_table():
     page = ROOT / "docs/reference/windows-gates.md"
     assert page.read_text(encoding="utf-8") == markdown(), "run `make gen`"

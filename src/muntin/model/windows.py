@@ -78,6 +78,7 @@ class Feature(StrEnum):
     CPU_HARD_CAP = "cpu-hard-cap"
     OBSERVED_GENERATION = "observed-generation"
     STATUS_VOLUME_MOUNTS = "status-volume-mounts"
+    CONTAINERD_PULL_ERRORS = "containerd-pull-errors"
 
 
 def _gate(
@@ -418,6 +419,14 @@ GATES: dict[Feature, Gate] = {
         "status.containerStatuses[*].volumeMounts",
         Otherwise.DIFFER,
         "feature gate RecursiveReadOnlyMounts: beta 1.31, GA 1.33",
+    ),
+    Feature.CONTAINERD_PULL_ERRORS: _gate(
+        "An image of another release fails with containerd's message; docker has its own.",
+        Condition(runtime=frozenset({"containerd"})),
+        "status.containerStatuses[*].state.waiting.message",
+        Otherwise.DIFFER,
+        "docker/for-win issues and containerd issues: no matching manifest, no match for platform",
+        Evidence.REPORTED,
     ),
 }
 

@@ -13,11 +13,10 @@ import orjson
 
 from muntin.kit.errors import NotFound
 from muntin.model.gates import Profile
-from muntin.model.windows import image_runs
+from muntin.model.windows import Feature, image_runs, is_open, release_of
 from muntin.model.windows_releases import (
     ALL_BUILDS_REPOSITORIES,
     BASE_REPOSITORIES,
-    BUILDS,
     WindowsBuild,
     build_of_tag,
 )
@@ -80,13 +79,15 @@ def known_image(reference: Reference, profile: Profile) -> KnownImage | None:
 
 def no_match_text(reference: Reference, image: WindowsBuild, profile: Profile) -> str:
     """What users of real nodes read when an image is only there for another release."""
-    if profile.runtime == "docker":
-        return (
-            f"no matching manifest for windows/amd64 {_host_row(profile).version} "
-            "in the manifest list entries"
-        )
-    return "no match for platform in manifest: not found"
+    if is_open(Feature.CONTAINERD_PULL_ERRORS, profile):
+        return "no match for platform in manifest: not found"
+    return (
+        f"no matching manifest for windows/amd64 {_host_row(profile).version} "
+        "in the manifest list entries"
+    )
 
 
 def _host_row(profile: Profile) -> WindowsBuild:
-    return next(row for row in BUILDS if row.build == profile.build)
+    row = release_of(profile)
+    assert row is not None  # `muntin up` takes known releases only
+    return row

@@ -120,9 +120,15 @@ def test_host_process_needs_containerd():
     assert not is_open(Feature.HOST_PROCESS, node(runtime="docker"))
 
 
+def test_pull_errors_are_the_runtimes_own():
+    assert is_open(Feature.CONTAINERD_PULL_ERRORS, node(runtime="containerd"))
+    assert not is_open(Feature.CONTAINERD_PULL_ERRORS, node(runtime="docker"))
+
+
 def test_every_feature_has_one_row_and_hand_typed_edges():
     assert set(GATES) == set(Feature)
-    by_hand = {*HNS_EDGES, *KUBERNETES_EDGES, *BUILD_EDGES, *NOWHERE, Feature.DSR_BY_DEFAULT}
+    others = {Feature.DSR_BY_DEFAULT, Feature.CONTAINERD_PULL_ERRORS}
+    by_hand = {*HNS_EDGES, *KUBERNETES_EDGES, *BUILD_EDGES, *NOWHERE, *others}
     assert by_hand == set(Feature)
     assert [f for f in Feature if not GATES[f].source or not GATES[f].summary.endswith(".")] == []
 
