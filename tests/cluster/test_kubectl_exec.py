@@ -157,6 +157,32 @@ def test_copy_there_and_back(user: User, system: str, tmp_path: Path):
     assert "nosuch" in missing.stdout + missing.stderr
 
 
+def test_debug_adds_a_container(user: User, system: str):
+    if user.old:  # what it sends is a kind of 1.20 that a server of today does not know
+        error = user.fails("debug", system, f"--image={BUSYBOX}", "--", "true")
+        assert "error updating ephemeral containers" in error
+        return
+    name = f"{system}-debugged"
+    document = pod(system, name, container(system, "main", SLEEP[system]))
+    user("create", "-f", "-", input=json.dumps(document))
+    try:
+        user("wait", f"pod/{name}", "--for=condition=Ready", "--timeout=30s")
+        shell, prompt = {"lin": ("sh", "# "), "win": ("cmd", "C:\\>")}[system]
+        image = {"lin": BUSYBOX, "win": SERVERCORE}[system]
+        _, screen = user.typed(
+            "debug", "-it", name, "-c", "tool", f"--image={image}", "--profile=general",
+            "--", shell,
+            keys=[("pressing enter", "\r"), (prompt, "echo a-tool\r"), ("a-tool", "exit 3\r")],
+        )  # fmt: skip
+        assert "Session ended" in screen, screen
+        path = "{.status.ephemeralContainerStatuses[0].state.terminated.exitCode}"
+        user("wait", f"pod/{name}", f"--for=jsonpath={path}=3", "--timeout=20s")
+        assert "a-tool" in user("logs", name, "-c", "tool")
+        assert user("get", "pod", name, "--no-headers").split()[1:3] == ["1/1", "Running"]
+    finally:
+        user("delete", "pod", name, "--now")
+
+
 def test_a_command_ends_with_its_pod(user: User, system: str):
     name = f"{system}-gone"
     document = pod(system, name, container(system, "main", SLEEP[system]))

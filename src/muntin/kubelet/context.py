@@ -42,9 +42,7 @@ class Context:
         """Record an event about ``pod``, or about one of its containers."""
         path = ""
         if container:
-            inits = pod["spec"].get("initContainers") or ()
-            is_init = any(one["name"] == container for one in inits)
-            path = f"spec.{'initContainers' if is_init else 'containers'}{{{container}}}"
+            path = f"spec.{_kind_of(pod, container)}{{{container}}}"
         subject = {"apiVersion": "v1", "kind": "Pod", **pod}
         self.events.event(subject, type_, reason, message, field_path=path)
 
@@ -53,3 +51,11 @@ class Context:
         name = self.config.node_name
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": name}}
         self.events.event(node, type_, reason, message)
+
+
+def _kind_of(pod: Object, container: str) -> str:
+    """The field of the pod's spec that ``container`` is in."""
+    for kind in ("initContainers", "ephemeralContainers"):
+        if any(one["name"] == container for one in pod["spec"].get(kind) or ()):
+            return kind
+    return "containers"

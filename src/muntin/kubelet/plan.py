@@ -150,6 +150,7 @@ def plan_pod(
     if changed:
         return _plan_new_sandbox(pod, runtime, attempt)
     draft = _Draft()
+    _plan_ephemeral(pod, runtime, draft)
     uid = pod["metadata"]["uid"]
     if not _plan_init(pod, runtime, health, backoff, now, draft):
         return Plan(kill=tuple(draft.kill), start=tuple(draft.start), waiting=tuple(draft.waiting))
@@ -173,6 +174,13 @@ def plan_pod(
     if keep == 0:
         return Plan(kill_pod=True, attempt=attempt)
     return Plan(kill=tuple(draft.kill), start=tuple(draft.start), waiting=tuple(draft.waiting))
+
+
+def _plan_ephemeral(pod: Pod, runtime: PodRuntime, draft: _Draft) -> None:
+    """Ephemeral containers run once, whatever the others do; they never run again."""
+    for spec in pod["spec"].get("ephemeralContainers") or ():
+        if runtime.newest(spec["name"]) is None:
+            draft.start.append(Start(spec=spec, attempt=0))
 
 
 def _plan_new_sandbox(pod: Pod, runtime: PodRuntime, attempt: int) -> Plan:

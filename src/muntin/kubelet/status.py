@@ -70,6 +70,8 @@ def pod_status(pod: Object, view: View) -> Status:
     }
     if inits:
         result["initContainerStatuses"] = init_statuses
+    if ephemeral := spec.get("ephemeralContainers"):
+        result["ephemeralContainerStatuses"] = [_ephemeral_status(one, view) for one in ephemeral]
     ips = [view.node_ip] if spec.get("hostNetwork") else list(view.runtime.ips)
     if not ips:
         ips = [row["ip"] for row in old.get("podIPs") or () if row.get("ip")]
@@ -130,6 +132,13 @@ def _mount(spec: Object) -> Status:
     if spec.get("readOnly"):
         mount |= {"readOnly": True, "recursiveReadOnly": "Disabled"}
     return mount
+
+
+def _ephemeral_status(spec: Object, view: View) -> Status:
+    """One entry of ``ephemeralContainerStatuses``: readiness means nothing for them."""
+    status = container_status(spec, view, Note("ContainerCreating"))
+    del status["started"]
+    return {**status, "ready": False}
 
 
 def _init_status(spec: Object, view: View) -> Status:

@@ -106,13 +106,13 @@ class PodWorker:
         return self._status.current
 
     def specs(self) -> list[Mapping[str, Any]]:
-        """The pod's containers, init containers first."""
-        return list(all_containers(self.pod))
+        """The pod's containers, init containers first, ephemeral ones last."""
+        return list(all_containers(self.pod, ephemeral=True))
 
     def container_statuses(self) -> list[Mapping[str, Any]]:
-        """All container statuses, init containers first."""
-        status = self.status
-        return [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
+        """All container statuses, init containers first, ephemeral ones last."""
+        kinds = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+        return [row for kind in kinds for row in self.status.get(kind, ())]
 
     def log_file(self, container: Container) -> Path:
         """Where this process finds the log of that attempt."""
@@ -248,7 +248,7 @@ class PodWorker:
         )
 
     def _specs(self) -> Mapping[str, Mapping[str, Any]]:
-        return {one["name"]: one for one in all_containers(self.pod)}
+        return {one["name"]: one for one in self.specs()}
 
     def _health_changed(self) -> None:
         """A verdict changed: say so at once, and let the plan look at it."""

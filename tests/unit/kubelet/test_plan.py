@@ -215,3 +215,17 @@ def test_back_off_doubles_to_its_cap_and_is_forgotten_after_peace() -> None:
 @pytest.mark.parametrize(("seconds", "text"), [(10, "10s"), (80, "1m20s"), (300, "5m0s")])
 def test_durations_are_written_as_go_does(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_an_ephemeral_container_runs_once() -> None:
+    pod = a_pod("web")
+    pod["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "img"}]
+    running = a_container("web", RUNNING, spec_hash=spec_hash({"name": "web", "image": "img-web"}))
+
+    def starts(*containers: Container) -> list[str]:
+        plan = plan_pod(pod, a_runtime(*containers), {}, Backoff(), NOW)
+        return [start.spec["name"] for start in plan.start]
+
+    assert starts(running) == ["debug"]
+    assert starts(running, a_container("debug", RUNNING)) == []
+    assert starts(running, a_container("debug", EXITED, code=1)) == []

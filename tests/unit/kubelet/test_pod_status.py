@@ -201,3 +201,13 @@ def test_mounts_are_listed_where_the_kubelet_does() -> None:
     for runtime, lists in ((of(), True), (of(a_container("a", RUNNING)), False)):
         (row,) = status(pod, runtime, lists_mounts=lists)["containerStatuses"]
         assert "volumeMounts" not in row
+
+
+def test_ephemeral_containers_have_a_status_and_decide_nothing() -> None:
+    pod = a_pod()
+    pod["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "img"}]
+    found = status(pod, of(a_container("debug", ContainerState.CONTAINER_EXITED, code=1)))
+    (row,) = found["ephemeralContainerStatuses"]
+    assert row["state"]["terminated"]["exitCode"] == 1
+    assert (row["ready"], "started" in row) == (False, False)
+    assert found["phase"] == "Pending"
