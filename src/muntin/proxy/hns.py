@@ -14,7 +14,7 @@ from muntin.model.windows import Feature, is_open
 from muntin.proxy.config import KernelspaceConfig
 from muntin.proxy.dataplane import Change, StartOver
 from muntin.proxy.plan import Backend, Frontend, FrontendKey
-from muntin.proxy.plan_hns import HnsFacts, limits, load_balancer, remote_endpoint
+from muntin.proxy.plan_hns import HnsFacts, backends, limits, load_balancer, remote_endpoint
 from muntin.seams.hns import HnsClient, Kind, Object, query_by_name
 from muntin.seams.hns.errors import HnsNotFound
 
@@ -93,7 +93,7 @@ class KernelspaceDataplane:
 
     async def _try(self, frontend: Frontend) -> str:
         """Why ``frontend`` is not, or not wholly, carried out; empty when it is."""
-        if not frontend.backends:
+        if not backends(frontend, self._facts):
             await self._withdraw(frontend.key)
             return ""
         try:
@@ -109,7 +109,7 @@ class KernelspaceDataplane:
             return err.message
 
     async def _program(self, frontend: Frontend) -> str:
-        ids, remote, missing = await self._resolve(frontend.backends)
+        ids, remote, missing = await self._resolve(backends(frontend, self._facts))
         if not ids:
             await self._withdraw(frontend.key)
             return f"local endpoint not found for {', '.join(map(str, missing))}"
@@ -130,15 +130,15 @@ class KernelspaceDataplane:
         return ""
 
     async def _resolve(
-        self, backends: Sequence[Backend]
+        self, wanted: Sequence[Backend]
     ) -> tuple[list[str], tuple[IPv4Address, ...], list[IPv4Address]]:
         """(endpoint ids, which of them are ours and remote, local addresses that HNS lacks)."""
         ids: list[str] = []
         remote: list[IPv4Address] = []
         missing: list[IPv4Address] = []
-        if any(item.is_local and item.address not in self._state.local for item in backends):
+        if any(item.is_local and item.address not in self._state.local for item in wanted):
             await self._refresh_local()
-        for backend in backends:
+        for backend in wanted:
             if backend.is_local:
                 known = self._state.local.get(backend.address)
                 ids.append(known) if known else missing.append(backend.address)

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from muntin.model.windows import Feature, Profile, gate, is_open
-from muntin.proxy.plan import DEFAULT_AFFINITY_S, Frontend, FrontendKind
+from muntin.proxy.plan import DEFAULT_AFFINITY_S, Backend, Frontend, FrontendKind
 
 Object = dict[str, Any]
 
@@ -72,6 +72,22 @@ def load_balancer(frontend: Frontend, endpoint_ids: Sequence[str], facts: HnsFac
     }
 
 
+def backends(frontend: Frontend, facts: HnsFacts) -> tuple[Backend, ...]:
+    """Which backends the load balancer of one front end gets.
+
+    Traffic from outside that must stay on the node needs direct server return: without it the
+    policy counts for nothing, and all backends serve.
+    """
+    if frontend.kind is FrontendKind.CLUSTER_IP:
+        return frontend.backends
+    if not facts.supports_dsr:
+        inside = frontend.inside_backends
+        return frontend.backends if inside is None else inside
+    if frontend.preserve_destination and frontend.kind is not FrontendKind.EXTERNAL_IP:
+        return tuple(backend for backend in frontend.backends if backend.is_local)
+    return frontend.backends
+
+
 def limits(frontend: Frontend, facts: HnsFacts) -> tuple[str, ...]:
     """What this front end asks for and the node's Windows cannot do, in the gates' words."""
     asked = []
@@ -79,6 +95,8 @@ def limits(frontend: Frontend, facts: HnsFacts) -> tuple[str, ...]:
         asked.append(Feature.SESSION_AFFINITY)
         if frontend.affinity_s != DEFAULT_AFFINITY_S:
             asked.append(Feature.SESSION_AFFINITY_TIMEOUT)
+    if frontend.local_only and frontend.kind is not FrontendKind.CLUSTER_IP:
+        asked.append(Feature.DSR)
     shut = [gate(feature) for feature in asked if not is_open(feature, facts.profile)]
     return tuple(f"not on this node: {row.summary}" for row in shut)
 

@@ -6,8 +6,8 @@ from ipaddress import IPv4Address
 import pytest
 
 from muntin.model.windows_releases import build_named, profile_of
-from muntin.proxy.plan import Frontend, FrontendKey, FrontendKind
-from muntin.proxy.plan_hns import HnsFacts, limits, load_balancer, remote_endpoint
+from muntin.proxy.plan import Backend, Frontend, FrontendKey, FrontendKind
+from muntin.proxy.plan_hns import HnsFacts, backends, limits, load_balancer, remote_endpoint
 
 SERVER_2019 = profile_of(build_named("2019"))
 OLD_PROXY = replace(SERVER_2019, kubernetes=(1, 20))
@@ -91,3 +91,39 @@ def test_a_remote_endpoint_has_a_mac_of_its_address():
 def test_affinity_limits_are_told(profile, affinity_s, count):
     told = limits(front(CLUSTER, affinity_s=affinity_s), HnsFacts(profile=profile))
     assert len(told) == count
+
+
+HERE = Backend(IPv4Address("10.244.1.3"), 8080, True)
+THERE = Backend(IPv4Address("10.244.2.3"), 8080, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "profile", "served"),
+    [
+        (NODE, {"local_only": True}, SERVER_2019, (HERE,)),
+        # Both policies count for nothing where HNS has no direct server return.
+        (NODE, {"local_only": True}, NO_DSR, (HERE, THERE)),
+        (BALANCER, {"local_only": True}, NO_DSR, (HERE, THERE)),
+        (BALANCER, {"preserve_destination": True}, SERVER_2019, (HERE,)),
+        (NODE, {"preserve_destination": True}, SERVER_2019, (HERE,)),
+        (EXTERNAL, {"preserve_destination": True}, SERVER_2019, (HERE, THERE)),
+        (BALANCER, {"preserve_destination": True}, NO_DSR, (HERE, THERE)),
+        (CLUSTER, {"preserve_destination": True}, SERVER_2019, (HERE, THERE)),
+    ],
+)
+def test_traffic_from_outside_stays_on_the_node_only_with_direct_server_return(
+    kind, fields, profile, served
+):
+    """reference: kube-proxy's kernelspace sync, steps B to D."""
+    if "local_only" in fields:
+        fields = {**fields, "backends": (HERE,), "inside_backends": (HERE, THERE)}
+    else:
+        fields = {**fields, "backends": (HERE, THERE)}
+    assert backends(front(kind, **fields), HnsFacts(profile=profile)) == served
+
+
+def test_a_policy_that_counts_for_nothing_is_told():
+    facts = HnsFacts(profile=NO_DSR)
+    assert len(limits(front(NODE, local_only=True), facts)) == 1
+    assert limits(front(CLUSTER, local_only=True), facts) == ()
+    assert limits(front(NODE, local_only=True), HnsFacts(profile=SERVER_2019)) == ()
