@@ -7,6 +7,7 @@ Source: kubernetes v1.34 pkg/kubelet/kuberuntime/logs/logs.go.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,14 +50,22 @@ def parse_line(raw: bytes) -> Line | None:
     return Line(stamp, stream, parts[2].split(b":")[0] == b"P", text)
 
 
-def render(line: Line, options: LogOptions) -> bytes:
-    """What the reader gets of ``line``."""
+def render(line: Line, options: LogOptions, *, begins: bool = True) -> bytes:
+    """What the reader gets of ``line``; only where one of the program's ``begins`` is the time."""
     if options.stream not in ("All", line.stream.capitalize()):
         return b""
     if options.since and _seconds(line.stamp) < options.since:
         return b""
-    prefix = line.stamp.encode() + b" " if options.timestamps else b""
+    prefix = fixed(line.stamp).encode() + b" " if options.timestamps and begins else b""
     return prefix + line.text + (b"" if line.partial else b"\n")
+
+
+def fixed(stamp: str) -> str:
+    """All nine digits of the nanoseconds: runtimes leave out zeros at the end, kubelets do not."""
+    digits = re.search(r"\.(\d+)", stamp)
+    if digits:
+        return stamp[: digits.start(1)] + digits[1].ljust(9, "0") + stamp[digits.end(1) :]
+    return stamp[:19] + ".000000000" + stamp[19:]
 
 
 def _seconds(stamp: str) -> float:
@@ -96,8 +105,11 @@ async def read_log(
     """The log as the options ask for it; following goes on until ``ended`` and the file's end."""
     left = options.limit_bytes
     start = 0 if options.tail_lines is None else tail_offset(path, options.tail_lines)
+    begins = True
     async for line in _lines(path, start, options.follow, clock, ended):
-        data = render(line, options)
+        data = render(line, options, begins=begins)
+        if data:
+            begins = not line.partial
         if left is not None:
             data = data[:left]
             left -= len(data)

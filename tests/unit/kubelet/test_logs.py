@@ -105,3 +105,22 @@ def test_query() -> None:
         log_options({"tailLines": ["x"]}, 0)
     with pytest.raises(Invalid, match="sinceTime"):
         log_options({"sinceTime": ["yesterday"]}, 0)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "shown"),
+    [
+        ("2026-01-02T03:04:05.01813415Z", "2026-01-02T03:04:05.018134150Z"),
+        ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000000000Z"),
+        ("2026-01-02T03:04:05.5+01:00", "2026-01-02T03:04:05.500000000+01:00"),
+    ],
+)
+def test_times_are_shown_with_all_their_digits(tmp_path: Path, stamp: str, shown: str) -> None:
+    path = tmp_path / "0.log"
+    path.write_text(f"{stamp} stdout F text\n")
+    assert read(path, LogOptions(timestamps=True)) == f"{shown} text\n"
+
+
+def test_a_line_in_parts_has_one_time(log: Path) -> None:
+    lines = read(log, LogOptions(timestamps=True)).splitlines()
+    assert lines[1] == "2026-01-02T03:04:02.123456789Z two and more"
