@@ -52,6 +52,7 @@ def test_up_takes_over_what_a_killed_supervisor_left(other):
     assert other.get("configmap/kept", "service/l") == before
     assert other.muntin("status", check=False).returncode == 0
     other.wait_ready("l", "w")
+    assert "FailedCreatePodSandBox" not in lab.reasons(other, "l")
     other.down()
     assert traces(other) == {}
     assert not other.kubeconfig.exists()

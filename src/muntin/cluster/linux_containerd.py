@@ -60,8 +60,8 @@ async def listening(socket: Path) -> None:
             return
 
 
-async def import_images(socket: Path) -> None:
-    """Load the images made on this machine into the containerd at ``socket``.
+async def import_images(socket: Path, imported: asyncio.Event) -> None:
+    """Load this machine's images into the containerd at ``socket``, then set ``imported``.
 
     Raises:
         Unavailable: containerd refused one; the message is its own.
@@ -69,6 +69,7 @@ async def import_images(socket: Path) -> None:
     async with asyncio.TaskGroup() as group:
         for archive in images_linux.write_archives(IMAGE_CACHE):
             group.create_task(import_archive(socket, archive))
+    imported.set()
 
 
 async def import_archive(socket: Path, archive: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from muntin.cluster import certificate_names, linux_containerd, node_agent, proxies
+from muntin.cluster.after_import import AfterImport
 from muntin.cluster.config import ClusterConfig, NodeConfig
 from muntin.cluster.fabric_plan import RELAY_DNS
 from muntin.cluster.node_files import LinuxNodeFiles
@@ -14,7 +15,6 @@ from muntin.cluster.paths import ClusterPaths
 from muntin.kubelet import loop as kubelet
 from muntin.kubelet import platform
 from muntin.kubelet.facts import linux_facts
-from muntin.seams.cri.client import CriClient
 
 
 async def run(config: ClusterConfig, row: NodeConfig) -> None:
@@ -34,9 +34,11 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     settings = replace(settings, resolv_conf=_write_resolver(config, root))
     client = node_agent.client(config, certificate_names.kubelet_client(row.name))
     await linux_containerd.listening(socket)
+    imported = asyncio.Event()
+    cri = AfterImport(str(socket), imported)
     async with asyncio.TaskGroup() as group:
-        group.create_task(linux_containerd.import_images(socket))
-        group.create_task(kubelet.run(settings, client, CriClient(str(socket))))
+        group.create_task(linux_containerd.import_images(socket, imported))
+        group.create_task(kubelet.run(settings, client, cri))
         group.create_task(proxies.run_on_linux(config, row.name, proxies.client_of(config)))
 
 
