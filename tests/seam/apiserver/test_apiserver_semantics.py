@@ -38,7 +38,7 @@ def test_an_update_that_changes_only_the_order_is_not_stored():
         first = await api("POST", MAPS, {**config_map("a"), "data": {"x": "1", "y": "2"}})
         turned = {key: first[key] for key in reversed(first)}
         turned["data"] = {"y": "2", "x": "1"}
-        turned["metadata"] = {key: value for key, value in reversed(first["metadata"].items())}
+        turned["metadata"] = dict(reversed(first["metadata"].items()))
         for sent in (turned, {**turned, "metadata": {"name": "a", "labels": {}}}):
             same = await api("PUT", f"{MAPS}/a", sent)
             assert same["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]

@@ -300,7 +300,8 @@ def test_a_pod_that_fits_nowhere_says_why_and_goes_when_it_can():
         (message,) = await events_about(plane, "Pod", "FailedScheduling")
         assert message == (
             "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. "
-            "no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+            "no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is "
+            "not helpful for scheduling."
         )
 
         async def told():
