@@ -79,6 +79,15 @@ def _figures(samples: Samples) -> tuple[str, str]:
 
 async def _one(client: Client, pod: Object, taken: Mapping[str, Samples]) -> None:
     """Make ``pod``, note when each step is seen, remove it and wait until it is gone."""
+    try:
+        await _watched(client, pod, taken)
+    except TimeoutError as err:
+        found = await client.get(PODS, pod["metadata"]["name"], clusters.NAMESPACE)
+        raise TimeoutError(f"pod not Ready within {_LIMIT_S:.0f} s: {found['status']}") from err
+    await _remove(client, pod["metadata"]["name"])
+
+
+async def _watched(client: Client, pod: Object, taken: Mapping[str, Samples]) -> None:
     revision = (await client.list(PODS, clusters.NAMESPACE)).resource_version
     open_steps = dict(STEPS)
     async with asyncio.timeout(_LIMIT_S), aclosing(_events(client, revision)) as events:
@@ -95,7 +104,6 @@ async def _one(client: Client, pod: Object, taken: Mapping[str, Samples]) -> Non
                 del open_steps[name]
             if open_steps:
                 seen = await anext(events)
-    await _remove(client, pod["metadata"]["name"])
 
 
 async def _events(client: Client, revision: str) -> AsyncGenerator[Object, None]:
