@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import sqlite3
 import threading
@@ -9,7 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from muntin.kit.log import fields
 from muntin.seams.store import Change
+
+log = logging.getLogger(__name__)
 
 LARGEST_BATCH = 512
 COMPACT_PIECE = 2000  # revisions looked at in one transaction, so that writes wait little
@@ -165,5 +169,9 @@ class Writer:
             self._dirty.clear()
             self._stopped.wait(CHECKPOINT_INTERVAL_S)
             mode = "TRUNCATE" if self._stopped.is_set() else "PASSIVE"
-            connection.execute(f"PRAGMA wal_checkpoint({mode})")
+            try:
+                connection.execute(f"PRAGMA wal_checkpoint({mode})")
+            except sqlite3.Error as err:  # a full disk; the log has it all, and grows meanwhile
+                log.warning("store not checkpointed, will retry", **fields(error=err))
+                self._dirty.set()
         connection.close()
