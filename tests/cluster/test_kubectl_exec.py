@@ -142,6 +142,22 @@ def test_run_with_a_terminal_and_remove(user: User, system: str):
     assert f'pods "{name}" not found' in user.fails("get", "pod", name)
 
 
+def test_a_terminal_that_the_user_lacks_falls_back_to_logs(user: User, system: str):
+    """The process has a terminal, the request asks for stderr: refused, not left hanging."""
+    shell = {"lin": "sh", "win": "powershell"}[system]
+    image = {"lin": BUSYBOX, "win": SERVERCORE}[system]
+    kind = {"lin": "linux", "win": "windows"}[system]
+    overrides = json.dumps(
+        {"apiVersion": "v1", "spec": {"nodeSelector": {"kubernetes.io/os": kind}}}
+    )
+    name = f"{system}-noterm"
+    done = user.run(
+        *("run", name, "-it", "--rm", "--restart=Never", f"--image={image}"),
+        *(f"--overrides={overrides}", "--", shell, "-c", "sleep 1; echo done"),
+    )
+    assert "tty and stderr cannot both be true" in done.stderr
+
+
 def test_copy_there_and_back(user: User, system: str, tmp_path: Path):
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -226,21 +226,25 @@ class KubeletServer:
                 "container_id": self._container_id(parts),
                 "cmd": query.get("command", []),
                 "tty": _flag(query, "tty"),
-                "stdin": _flag(query, "input") or _flag(query, "stdin"),
-                "stdout": _flag(query, "output") or _flag(query, "stdout"),
-                "stderr": _flag(query, "error") or _flag(query, "stderr"),
+                **_streams(query),
             }
         )
         return await tunnel(request, answer["url"])
 
+    def _has_terminal(self, parts: list[str]) -> bool:
+        spec = self._worker(parts[0], parts[1]).pod["spec"]
+        kinds = ("containers", "initContainers", "ephemeralContainers")
+        rows = (row for kind in kinds for row in spec.get(kind) or ())
+        return any(row["name"] == parts[-1] and row.get("tty") for row in rows)
+
     async def _attach(self, request: Request, parts: list[str], query: Query) -> Answer:
+        container_id = self._container_id(parts)
         answer = await self._context.cri.Attach(
             {
-                "container_id": self._container_id(parts),
-                "tty": _flag(query, "tty"),
-                "stdin": _flag(query, "input") or _flag(query, "stdin"),
-                "stdout": _flag(query, "output") or _flag(query, "stdout"),
-                "stderr": _flag(query, "error") or _flag(query, "stderr"),
+                "container_id": container_id,
+                # whether the process has a terminal was settled when it started
+                "tty": self._has_terminal(parts),
+                **_streams(query),
             }
         )
         return await tunnel(request, answer["url"])
@@ -255,6 +259,16 @@ class KubeletServer:
         ports = [int(port) for port in query.get("port", []) if port.isdigit()]
         answer = await self._context.cri.PortForward({"pod_sandbox_id": sandbox.id, "port": ports})
         return await tunnel(request, answer["url"])
+
+
+def _streams(query: Query) -> dict[str, bool]:
+    """The streams that a client asks for; with a terminal there is no stderr of its own."""
+    stderr = _flag(query, "error") or _flag(query, "stderr")
+    return {
+        "stdin": _flag(query, "input") or _flag(query, "stdin"),
+        "stdout": _flag(query, "output") or _flag(query, "stdout"),
+        "stderr": stderr and not _flag(query, "tty"),
+    }
 
 
 def _flag(query: Query, name: str) -> bool:
