@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import struct
 import sys
@@ -71,6 +72,7 @@ def main(argv: list[str]) -> int:
         )
         return 1
     family, address = found
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the caller ignores it
     tally = Tally()
     try:
         _ping(options, family, address, tally)
