@@ -102,8 +102,13 @@ def test_down_while_half_up(other, delay_s):
 
 def test_an_interrupted_up_leaves_nothing(other):
     command = (*MUNTIN, "up", "--name", other.name, "--api-server-port", str(free_port()))
+    # what runs these tests may ignore Ctrl+C, and children inherit that
     with subprocess.Popen(
-        command, env=other.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        env=other.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as up:
         time.sleep(0.6)
         up.send_signal(signal.SIGINT)

@@ -47,7 +47,7 @@ def test_logs_pods_and_stats(linux_node: Any) -> None:
         )
         assert await get(admin, "/containerLogs/default/web/web?tailLines=1") == (200, "line 3\n")
         status, text = await get(admin, "/containerLogs/default/web/none")
-        assert (status, text) == (404, "container none is not valid for pod web\n")
+        assert (status, text) == (404, "container none is not valid for pod web")
         pods = json.loads((await get(admin, "/pods"))[1])
         assert [pod["metadata"]["name"] for pod in pods["items"]] == ["web"]
         summary = json.loads((await get(admin, "/stats/summary"))[1])

@@ -76,7 +76,7 @@ def test_version_names_no_microsoft_edition(container_program):
 
 
 def test_shutdown_ends_it_and_interrupt_runs_finally(started):
-    script = "Write-Host up; try { Start-Sleep 60 } finally { Write-Host fin }"
+    script = "try { Write-Host up; Start-Sleep 60 } finally { Write-Host fin }"
     for number, out in ((signal.SIGTERM, b"up\r\n"), (signal.SIGINT, b"up\r\nfin\r\n")):
         process = started("powershell", "-c", script)
         assert process.stdout is not None
