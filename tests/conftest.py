@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,11 @@ def old_kubectl() -> str:
     binary = OLD_KUBECTL / "usr/bin/kubectl"
     if not binary.exists():
         OLD_KUBECTL.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["apt-get", "download", "kubernetes-client"], cwd=OLD_KUBECTL, check=True)
-        (package,) = OLD_KUBECTL.glob("kubernetes-client*.deb")
-        subprocess.run(["dpkg", "-x", package, OLD_KUBECTL], check=True)
+        with tempfile.TemporaryDirectory(dir=OLD_KUBECTL.parent) as folder:
+            download = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "kubernetes-client"]
+            if subprocess.run(download, cwd=folder, check=False).returncode:
+                subprocess.run(["apt-get", "update", "-qq"], check=True)  # a machine without lists
+                subprocess.run(download, cwd=folder, check=True)
+            (package,) = Path(folder).glob("kubernetes-client*.deb")
+            subprocess.run(["dpkg", "-x", package, OLD_KUBECTL], check=True)
     return str(binary)

@@ -98,4 +98,4 @@ def _show(outcome: Outcome) -> None:
     if any(row.os == "windows" for row in outcome.nodes):
         click.echo("  kubectl apply -f examples/win-webserver/win-webserver.yaml")
     else:
-        click.echo("  kubectl run hello --image=busybox -- sleep 3600")
+        click.echo("  kubectl run hello --image=busybox:1.35 -- sleep 3600")
