@@ -23,7 +23,9 @@ step() {
 die() { say "setup: $1"; say "       $2"; exit 5; }
 
 debian_packages() {
-    sed 's/#.*//' scripts/debian-packages.txt | tr -s '[:space:]' '\n' | sed '/^$/d'
+    local lists=(scripts/debian-packages.txt)
+    [ "$kind" = runtime ] || lists+=(scripts/debian-packages-dev.txt)
+    sed 's/#.*//' "${lists[@]}" | tr -s '[:space:]' '\n' | sed '/^$/d'
     # kubectl: any will do; Debian's where there is none.
     command -v kubectl >/dev/null || echo kubernetes-client
 }
