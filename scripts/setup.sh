@@ -69,7 +69,7 @@ python() {
             return
         fi
     done
-    die "Python 3.11 or newer is missing" "apt-get install python3"
+    return 1
 }
 
 missing=$(missing_packages)
@@ -77,10 +77,12 @@ missing=$(missing_packages)
 [ -z "$missing" ] || step "Debian packages: $(echo $missing)" install_packages $missing
 
 make_environment() {
-    "$(python)" -m venv "$venv" >/dev/null 2>&1 && return
+    local found
+    found=$(python) && "$found" -m venv "$venv" >/dev/null 2>&1 && return
     rm -rf "$venv"
     install_packages python3-venv
-    "$(python)" -m venv "$venv"
+    found=$(python) || die "Python 3.11 or newer is missing" "use Debian 12 or Ubuntu 24.04"
+    "$found" -m venv "$venv"
 }
 
 install_python_packages() {
