@@ -136,7 +136,7 @@ async def serving(namespace: str, name: str, port: int = 8080) -> AsyncIterator[
 
 
 async def ask(
-    namespace: str, address: str, port: int, *, timeout_s: float = 0.4, source: str = ""
+    namespace: str, address: str, port: int, *, timeout_s: float = 1.5, source: str = ""
 ) -> tuple[str, str] | str:
     """(server, client as the server saw it) over TCP; or what went wrong: refused, lost, other."""
     loop = asyncio.get_running_loop()
@@ -164,7 +164,7 @@ def answered(answer: tuple[str, str] | str) -> bool:
 
 
 async def ask_udp(
-    namespace: str, address: str, port: int, *, timeout_s: float = 0.4
+    namespace: str, address: str, port: int, *, timeout_s: float = 1.0
 ) -> tuple[str, str] | str:
     """The same over UDP."""
     loop = asyncio.get_running_loop()
