@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from functools import partial
+from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 from netlab import Lab, answered, ask, ask_udp, ping, serving
 
 from muntin.hns.config import Switching
+from muntin.kit import rtnetlink as rt
 from muntin.model.windows_releases import build_named, profile_of
 from muntin.seams.hns import Kind
 
@@ -154,6 +156,45 @@ def test_outbound_nat_translates_tcp_but_not_ping(lab: Lab, windows_node):
                 assert stats["PacketsReceived"] > 0
             # From outside, pods can be pinged: that is no outbound connection.
             assert await ping(outside.name, one.pod_address(11))
+
+    asyncio.run(scene())
+
+
+def test_a_nat_network_hides_its_endpoints(lab: Lab, windows_node):
+    """As Docker's default network on Windows: out as the node, in by nobody."""
+
+    async def scene():
+        outside = lab.add("outside", "172.31.0.1")
+        async with windows_node("win01", 11, SERVER_2019) as one:
+            subnet = {
+                "IpAddressPrefix": "192.168.77.0/24",
+                "Routes": [{"NextHop": "192.168.77.1", "DestinationPrefix": "0.0.0.0/0"}],
+            }
+            network = {"Name": "nat", "Type": "NAT", "Ipams": [{"Subnets": [subnet]}]}
+            made = await one.hns.create(Kind.NETWORK, network)
+            space = await one.hns.create(Kind.NAMESPACE, {})
+            endpoint = await one.hns.create(
+                Kind.ENDPOINT,
+                {
+                    "HostComputeNetwork": made["ID"],
+                    "IpConfigurations": [{"IpAddress": "192.168.77.5"}],
+                    "Routes": subnet["Routes"],
+                },
+            )
+            settings = {"EndpointId": endpoint["ID"]}
+            body = {"ResourceType": "Endpoint", "RequestType": "Add", "Settings": settings}
+            await one.hns.modify(Kind.NAMESPACE, space["ID"], body)
+            inside = one.config.netns_prefix + space["ID"].lower()
+            with rt.RouteSocket(outside.name) as routes:
+                hop = IPv4Address("172.31.0.11")
+                routes.request(rt.route_replace(IPv4Network("192.168.77.0/24"), hop))
+            async with serving(outside.name, "outside"), serving(inside, "inside"):
+                assert await ask(inside, "172.31.0.1", 8080) == ("outside", "172.31.0.11")
+                assert await ask_udp(inside, "172.31.0.1", 8080) == ("outside", "172.31.0.11")
+                assert (await ask(one.machine.name, "192.168.77.5", 8080))[0] == "inside"
+                assert await ask(outside.name, "192.168.77.5", 8080) == "lost"
+            await one.hns.delete(Kind.NETWORK, made["ID"])
+            assert await ask(inside, "172.31.0.1", 8080) != ("outside", "172.31.0.11")
 
     asyncio.run(scene())
 
