@@ -37,11 +37,13 @@ def test_a_port_that_is_taken(other):
 @pytest.mark.parametrize("command", [["up"], ["down"], ["status"], ["shell", "lin01"]])
 def test_not_root(cluster, command):
     """As nobody, from the moment on when everything is imported."""
-    modules = "muntin.cli.main, muntin.cluster.up, muntin.cluster.status, muntin.cluster.inside"
     verb, *rest = command
     words = ["muntin", verb, "--name", cluster.name, *rest]
     program = (
-        f"import os, sys, {modules}, muntin.cluster.settings_file, muntin.cluster.overrides;"
+        "import os, pkgutil, sys, importlib, muntin.cli.main, muntin.cluster\n"
+        "for package in (muntin.cli, muntin.cluster):\n"
+        "    for row in pkgutil.iter_modules(package.__path__, package.__name__ + '.'):\n"
+        "        importlib.import_module(row.name)\n"
         f"sys.argv = {words!r}; os.setgid(65534); os.setuid(65534); muntin.cli.main.main()"
     )
     refused(run(sys.executable, "-c", program, check=False, cwd="/"), 4, "root")

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from conftest import eventually
+
 
 def tar(files: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
@@ -53,8 +55,7 @@ def test_a_windows_application_runs_from_its_layer(cluster, namespace, windows_i
         *("run", "app", "--image=example.com/load/app:1", "--restart=Never"),
         f"--overrides={overrides}",
     )
-    phase = "jsonpath={.status.phase}=Succeeded"
-    cluster.kubectl("wait", "pod/app", f"--for={phase}", "--timeout=30s")
+    eventually(lambda: cluster.get("pod", "app")["status"]["phase"] == "Succeeded")
     assert cluster.kubectl("logs", "app").stdout.strip() == "hello from the layer"
 
 
