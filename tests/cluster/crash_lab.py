@@ -44,6 +44,13 @@ def pids(cluster: Any) -> dict[str, int]:
     return {row["name"]: row["pid"] for row in rows["components"] if row["state"] == "running"}
 
 
+def lives(pid: int) -> bool:
+    """Whether the process is there, and more than a record that nobody has collected yet."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
