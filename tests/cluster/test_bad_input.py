@@ -8,8 +8,7 @@ import sys
 
 import machine
 import pytest
-
-from conftest import run
+from whole_cluster import run
 
 
 def refused(done, code, *texts):

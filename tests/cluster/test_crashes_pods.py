@@ -8,8 +8,7 @@ import time
 
 import crash_lab as lab
 import pytest
-
-from conftest import Cluster, eventually
+from whole_cluster import Cluster, eventually
 
 NODES = ("lin01", "win01")
 MANY = 30

@@ -8,8 +8,7 @@ import time
 
 import crash_lab as lab
 import pytest
-
-from conftest import ROOT, Cluster, eventually
+from whole_cluster import ROOT, Cluster, eventually
 
 WEB = ROOT / "examples/win-webserver/win-webserver.yaml"
 

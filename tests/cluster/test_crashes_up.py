@@ -11,8 +11,7 @@ import time
 import crash_lab as lab
 import machine
 import pytest
-
-from conftest import MUNTIN, eventually
+from whole_cluster import MUNTIN, eventually
 
 SMALL = ("--linux-nodes", "1", "--windows-nodes", "1")
 UP_S = 1.5

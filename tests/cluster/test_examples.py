@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from conftest import ROOT, run
+from whole_cluster import ROOT, run
 
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/run.sh"))
 

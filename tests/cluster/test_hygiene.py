@@ -11,8 +11,7 @@ from pathlib import Path
 
 import machine
 import pytest
-
-from conftest import MUNTIN, eventually, free_port
+from whole_cluster import MUNTIN, eventually, free_port
 
 SMALL = ("--linux-nodes", "1", "--windows-nodes", "1")
 

@@ -6,8 +6,7 @@ import re
 
 import pytest
 from samples import User
-
-from conftest import eventually
+from whole_cluster import eventually
 
 NODE = {"lin": "lin01", "win": "win0"}
 IMAGE = {"lin": "busybox:1.35", "win": "mcr.microsoft.com/windows/servercore:ltsc2019"}

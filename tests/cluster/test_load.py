@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from conftest import eventually
+from whole_cluster import eventually
 
 
 def tar(files: dict[str, bytes]) -> bytes:

@@ -9,9 +9,8 @@ Server 2022.
 from __future__ import annotations
 
 import pytest
-from traffic_lab import PORT, REFUSED, SILENT
+from traffic_lab import PORT, REFUSED, SILENT, TRAFFIC_PODS
 
-from conftest import TRAFFIC_PODS
 from muntin.kit import netns
 
 TARGETS = ("l1", "l2", "w1", "w2", "w3", "w4")
