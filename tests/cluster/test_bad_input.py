@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import socket
 import sys
@@ -95,3 +96,12 @@ def test_names_that_are_not_there(cluster):
     refused(cluster.muntin("shell", "win09", check=False), 8, "no place win09", "win01")
     refused(cluster.muntin("logs", "etcd", check=False), 8, "no log of etcd", "control-plane")
     refused(cluster.muntin("shell", "lin01", "--", "/nope", check=False), 8, "/nope")
+
+
+def test_a_kernel_without_a_feature(other):
+    """Where there are no tun devices, in a mount namespace of the test's own."""
+    words = (sys.executable, "-m", "muntin", "up", "--name", other.name)
+    script = f"mount --bind /dev/null /dev/net/tun && exec {shlex.join(words)}"
+    done = run("unshare", "--mount", "sh", "-c", script, check=False, env=other.environment)
+    refused(done, 5, "the kernel does not offer tun devices (CONFIG_TUN)", "stock kernel")
+    clean(other)

@@ -7,10 +7,12 @@ Kernel features are tried out in a child process with a network namespace of its
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import platform
 import shutil
 import socket
+import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from muntin.cluster.config import ClusterConfig, Os
 from muntin.kit.errors import AlreadyExists, Forbidden, Unsupported
 
 _CLONE_NEWNET = 0x40000000
+_TUNSETIFF, _IFF_TAP = 0x400454CA, 0x0002  # linux/if_tun.h
 # One of each thing that the proxies use.
 _NAT_RULES = """
 table ip probe {
@@ -198,4 +201,6 @@ def _nftables() -> None:
 
 
 def _tun() -> None:
-    os.close(os.open("/dev/net/tun", os.O_RDWR))
+    """Make a tap device, which goes when its file is closed."""
+    with Path("/dev/net/tun").open("r+b", buffering=0) as device:
+        fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", b"muntin%d", _IFF_TAP))
