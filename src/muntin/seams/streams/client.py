@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from muntin.kit.errors import Unavailable
@@ -110,13 +109,11 @@ async def translate(session: Session, duplex: Duplex, options: Options) -> None:
             inward.append(asyncio.ensure_future(stdin()))
         if options.tty:
             inward.append(asyncio.ensure_future(sizes()))
-        status: Mapping[str, Any] = {}
         async with asyncio.TaskGroup() as group:
             group.create_task(output("stdout"))
             group.create_task(output("stderr"))
             final = group.create_task(command.status())
-        status = final.result()
-        await session.finish(status)
+        await session.finish(final.result())
     except* Unavailable:
         pass  # one side is gone; closing tells the other
     finally:

@@ -146,10 +146,10 @@ class _WebSocketSession:
         """Sort the client's messages until it is gone."""
         try:
             while (message := await self._socket.receive()) is not None:
-                channel, data = message[:1], message[1:]
-                if channel == b"\x00" and data:
+                channel, data = message[0] if message else None, message[1:]
+                if channel == STDIN and data:
                     await self._stdin.put(data)
-                elif channel == b"\x04" and (size := parse_size(data)):
+                elif channel == RESIZE and (size := parse_size(data)):
                     self._sizes.put_nowait(size)
                 elif message[:2] == bytes((CLOSE, STDIN)):
                     await self._stdin.put(None)

@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from muntin.kit.errors import Invalid
 from muntin.seams.streams.spdy_dictionary import DICTIONARY
 
-SYN_STREAM, SYN_REPLY, RST_STREAM, SETTINGS, PING, GOAWAY, HEADERS, WINDOW_UPDATE = (
-    1, 2, 3, 4, 6, 7, 8, 9,
-)  # fmt: skip
+SYN_STREAM, SYN_REPLY, RST_STREAM, PING, GOAWAY, HEADERS = 1, 2, 3, 6, 7, 8
 FIN = 0x01
 MAX_DATA_BYTES = 32 * 1024
 MAX_FRAME_BYTES = 16 * 1024 * 1024 - 1
