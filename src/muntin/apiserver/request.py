@@ -28,7 +28,9 @@ class ApiRequest:
     """``resource`` is None for a path that is no resource's, such as ``/version``.
 
     ``namespace`` is "" for cluster-scoped resources and for all namespaces. ``rest`` is what
-    follows the subresource in the path of a proxy request.
+    follows the subresource in the path of a proxy request. ``annotations`` are what authorization
+    and admission have to say in the audit log (``authorization.k8s.io/decision``);
+    ``impersonator`` is who really asks, where ``user`` is somebody they may act as.
     """
 
     http: Request
@@ -42,6 +44,9 @@ class ApiRequest:
     subresource: Subresource | None = None
     rest: str = ""
     warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+    impersonator: User | None = None
+    audit_id: str = ""
 
     def param(self, name: str) -> str:
         """The first value of a query parameter, or empty text."""
