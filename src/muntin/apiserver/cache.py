@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from sortedcontainers import SortedDict
 
 from muntin.apiserver.items import ROOT, Item, key_of, parse_key
+from muntin.apiserver.registry import Registry
+from muntin.apiserver.watchers import WatcherSet
 from muntin.kit import errors
 from muntin.kit.log import fields
 from muntin.model.resources import Resource
@@ -49,11 +51,11 @@ class ResourceCache:
 
     def __init__(self, floor: int) -> None:
         self.items: SortedDict[str, Item] = SortedDict()
+        self.watchers = WatcherSet()
         self.ring: deque[Event] = deque()
         self.ring_floor = floor  # events after this revision are all in the ring
         self._ring_bytes = 0
         self.observers: list[Observer] = []  # told of each event at once, in order
-        self.fan_out: Callable[[list[Event]], None] | None = None
 
     def get(self, namespace: str, name: str) -> Item | None:
         """The object, if it is there."""
@@ -92,14 +94,17 @@ class ResourceCache:
 
 
 class Cache:
-    """Everything the store holds of the ``resources`` (their storage rows)."""
+    """Everything the store holds of what ``registry`` serves, by storage name.
 
-    def __init__(self, store: Store, resources: tuple[Resource, ...]) -> None:
+    What nobody serves (yet) is kept as it is, for the day that a definition brings it back.
+    """
+
+    def __init__(self, store: Store, registry: Registry) -> None:
         self._store = store
-        self._rows: dict[str, Resource] = {}
-        for row in resources:
-            self._rows.setdefault(row.storage_name, row)
-        self.by_storage = {name: ResourceCache(0) for name in self._rows}
+        self._registry = registry
+        self.by_storage = {name: ResourceCache(0) for name in registry.storage_rows}
+        self._unserved: dict[str, dict[str, Record]] = {}
+        registry.listen(self._follow_registry)
         self.revision = 0
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
 
@@ -109,7 +114,7 @@ class Cache:
 
     def storage_row(self, resource: Resource) -> Resource:
         """The row in whose form the objects of ``resource`` are stored."""
-        return self._rows[resource.storage_name]
+        return self._registry.stored(resource)
 
     def get(self, resource: Resource, namespace: str, name: str) -> Item | None:
         """The object, if it is there."""
@@ -118,10 +123,36 @@ class Cache:
     def item(self, record: Record) -> Item | None:
         """The item of a stored record; None for a resource that is not served."""
         storage, namespace, name = parse_key(record.key)
-        row = self._rows.get(storage)
+        row = self._registry.storage_rows.get(storage)
         if row is None:
             return None
         return Item(row, namespace, name, record.value, record.mod_revision)
+
+    # -- following what is served ------------------------------------------------------------
+
+    def _follow_registry(self) -> None:
+        rows = self._registry.storage_rows
+        for name in [name for name in self.by_storage if name not in rows]:
+            self._retire(name)
+        for name in rows:
+            if name not in self.by_storage:
+                self._adopt(name)
+
+    def _adopt(self, storage: str) -> None:
+        resource = self.by_storage[storage] = ResourceCache(self.revision)
+        for record in self._unserved.pop(storage, {}).values():
+            item = self.item(record)
+            if item is not None:
+                resource.items[f"{item.namespace}/{item.name}"] = item
+
+    def _retire(self, storage: str) -> None:
+        resource = self.by_storage.pop(storage)
+        resource.watchers.close()
+        for item in resource.items.values():
+            self._set_aside(item.record())
+
+    def _set_aside(self, record: Record) -> None:
+        self._unserved.setdefault(parse_key(record.key)[0], {})[record.key] = record
 
     # -- following the store -----------------------------------------------------------------
 
@@ -146,7 +177,9 @@ class Cache:
             page = await self._store.list(ROOT, after=after, limit=LOAD_PIECE, revision=revision)
             for record in page.records:
                 item = self.item(record)
-                if item is not None:
+                if item is None:
+                    self._set_aside(record)
+                else:
                     key = f"{item.namespace}/{item.name}"
                     self.by_storage[item.resource.storage_name].items[key] = item
             if not page.more:
@@ -184,7 +217,8 @@ class Cache:
             for record in records.values()
             if record.mod_revision > self.revision
         ]
-        known = (key_of(i.resource, i.namespace, i.name) for i in self._all())
+        known = [key_of(i.resource, i.namespace, i.name) for i in self._all()]
+        known += [key for found in self._unserved.values() for key in found]
         changes += [Change(key, None, 0, revision) for key in known if key not in records]
         changes.sort(key=lambda change: change.revision)
         log.warning("store history was compacted", **fields(changes=len(changes)))
@@ -204,14 +238,16 @@ class Cache:
         self._wake()
         loop = asyncio.get_running_loop()
         for storage, found in events.items():
-            fan_out = self.by_storage[storage].fan_out
-            if fan_out is not None:  # two turns later: those whose writes these are go first
-                loop.call_soon(loop.call_soon, fan_out, found)
+            resource = self.by_storage.get(storage)
+            if resource is not None and resource.watchers:
+                # two turns later: those whose writes these are go first
+                loop.call_soon(loop.call_soon, resource.watchers.fan_out, found)
 
     def _apply_one(self, change: Change) -> Event | None:
         storage, namespace, name = parse_key(change.key)
-        row = self._rows.get(storage)
+        row = self._registry.storage_rows.get(storage)
         if row is None:
+            self._apply_unserved(storage, change)
             return None
         resource = self.by_storage[storage]
         key = f"{namespace}/{name}"
@@ -231,6 +267,13 @@ class Cache:
         for observe in resource.observers:
             observe(event)
         return event
+
+    def _apply_unserved(self, storage: str, change: Change) -> None:
+        if change.value is None:
+            self._unserved.get(storage, {}).pop(change.key, None)
+            return
+        revisions = change.create_revision, change.revision
+        self._set_aside(Record(change.key, change.value, *revisions))
 
     # -- waiting -----------------------------------------------------------------------------
 

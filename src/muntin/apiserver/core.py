@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from muntin.apiserver.admission import Admission
@@ -14,11 +14,11 @@ from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.metrics import Metrics
 from muntin.apiserver.paging import Snapshots
+from muntin.apiserver.published import Published
+from muntin.apiserver.registry import Registry
 from muntin.apiserver.services import ServiceAllocator
-from muntin.apiserver.watchers import WatcherSet
 from muntin.kit.clock import Clock
 from muntin.kit.http.client import HttpClient
-from muntin.model.resources import Resource
 from muntin.model.schema import Schema
 from muntin.seams.store import Store
 
@@ -33,9 +33,9 @@ class Core:
     clock: Clock
     store: Store
     schema: Schema
-    resources: tuple[Resource, ...]
+    registry: Registry
+    published: Published
     cache: Cache
-    watchers: dict[str, WatcherSet]
     snapshots: Snapshots
     authenticator: Authenticator
     authorizer: Authorizer
@@ -44,4 +44,3 @@ class Core:
     allocator: ServiceAllocator
     metrics: Metrics
     kubelet_client: Callable[[], HttpClient]
-    rows: dict[tuple[str, str, str], Resource] = field(default_factory=dict)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
 
 import orjson
 
 from muntin.apiserver import output, status
 from muntin.apiserver.core import Core
+from muntin.apiserver.published import GNOSTIC
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
 from muntin.model import discovery
-from muntin.model.resources import Resource
-from muntin.model.schema import Schema
 
 TEXT = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
-GNOSTIC = "application/com.github.proto-openapi.spec.v2"
-GNOSTIC_HEADERS = {
-    # The client asks for "v2@v1.0", which is no legal media type; the answer has a dot.
-    "Content-Type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-}
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
@@ -39,16 +31,16 @@ async def run(core: Core, request: ApiRequest) -> Response:
         return await _health(core, request)
     found = None
     if parts[0] == "openapi" and parts[1:2] == ["v3"] and len(parts) in (4, 5):
-        return _openapi_v3(core, request, parts[2:])
+        return _openapi_v3(core, request, "/".join(parts[2:]))
     if parts[0] == "api" and len(parts) == 2:
-        found = discovery.api_resource_list(core.resources, "", parts[1])
+        found = core.published.resource_list("", parts[1])
     elif parts[0] == "apis" and len(parts) == 2:
-        found = discovery.api_group(core.resources, parts[1])
+        found = core.published.group(parts[1])
     elif parts[0] == "apis" and len(parts) == 3:
-        found = discovery.api_resource_list(core.resources, parts[1], parts[2])
+        found = core.published.resource_list(parts[1], parts[2])
     if found is None:
         raise status.unknown_path()
-    return output.json_response(found)
+    return found.response(request)
 
 
 # -- discovery --------------------------------------------------------------------------------
@@ -68,32 +60,20 @@ def _aggregated_version(request: ApiRequest) -> str:
 
 
 async def _api(core: Core, request: ApiRequest) -> Response:
-    version = _aggregated_version(request)
-    if version:
-        return _aggregated(core, version, is_core=True)
+    if version := _aggregated_version(request):
+        return core.published.aggregated(version, core=True).response(request)
     address = f"{core.config.advertise_address}:{core.config.port}"
     return output.json_response(discovery.api_versions(address))
 
 
 async def _apis(core: Core, request: ApiRequest) -> Response:
-    version = _aggregated_version(request)
-    if version:
-        return _aggregated(core, version, is_core=False)
-    return output.json_response(discovery.api_group_list(core.resources))
-
-
-def _aggregated(core: Core, version: str, *, is_core: bool) -> Response:
-    body = orjson.dumps(discovery.aggregated(core.resources, core=is_core, version=version))
-    headers = {
-        "Content-Type": discovery.aggregated_content_type(version),
-        "ETag": f'"{hashlib.sha256(body).hexdigest().upper()}"',
-        "Vary": "Accept",
-    }
-    return Response(200, headers, body)
+    if version := _aggregated_version(request):
+        return core.published.aggregated(version, core=False).response(request)
+    return core.published.group_list().response(request)
 
 
 async def _root(core: Core, request: ApiRequest) -> Response:
-    groups = discovery.groups(core.resources)
+    groups = discovery.groups(core.registry.rows)
     paths = ["/api", "/api/v1", "/apis"]
     for group, versions in groups.items():
         if group:
@@ -105,49 +85,23 @@ async def _root(core: Core, request: ApiRequest) -> Response:
 # -- OpenAPI ----------------------------------------------------------------------------------
 
 
-Rows = tuple[Resource, ...]
-
-
-@lru_cache(maxsize=64)
-def _v3_document(schema: Schema, rows: Rows, root: str) -> bytes:
-    from muntin.model import openapi  # built only for those who ask
-
-    return openapi.v3_document(schema, rows, root)
-
-
-@lru_cache(maxsize=2)
-def _v3_index(schema: Schema, rows: Rows) -> bytes:
-    from muntin.model import openapi
-
-    return openapi.v3_index(schema, rows)
-
-
-@lru_cache(maxsize=4)
-def _v2_document(schema: Schema, rows: Rows, protobuf: bool) -> bytes:
-    from muntin.model import openapi
-
-    return openapi.v2_gnostic(schema, rows) if protobuf else openapi.v2_json(schema, rows)
-
-
 async def _openapi_v3_index(core: Core, request: ApiRequest) -> Response:
-    return Response(200, output.HEADERS, _v3_index(core.schema, core.resources))
+    return core.published.v3_index().response(request)
 
 
-def _openapi_v3(core: Core, request: ApiRequest, parts: list[str]) -> Response:
-    root = "/".join(parts)
-    if all(row.root != f"/{root}" for row in core.resources):
+def _openapi_v3(core: Core, request: ApiRequest, root: str) -> Response:
+    found = core.published.v3(root)
+    if found is None:
         raise status.unknown_path()
-    body = _v3_document(core.schema, core.resources, root)
-    headers = dict(output.HEADERS)
+    answer = found.response(request)
     if request.param("hash"):
-        headers["Cache-Control"] = "public, immutable"
-    return Response(200, headers, body)
+        answer.headers = {**answer.headers, "Cache-Control": "public, immutable"}
+    return answer
 
 
 async def _openapi_v2(core: Core, request: ApiRequest) -> Response:
     protobuf = GNOSTIC in request.http.headers.get("accept", "")
-    body = _v2_document(core.schema, core.resources, protobuf)
-    return Response(200, GNOSTIC_HEADERS if protobuf else output.HEADERS, body)
+    return core.published.v2(protobuf=protobuf).response(request)
 
 
 # -- health, version, metrics -----------------------------------------------------------------

@@ -32,7 +32,6 @@ class Handler:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._api = parse_kubernetes(core.config.kubernetes_version)
-        self._rows = {(row.group, row.version, row.plural): row for row in core.resources}
 
     async def __call__(self, request: Request) -> Answer:
         """Answer a request that came over the network."""
@@ -98,10 +97,10 @@ class Handler:
         route = routing.parse(path)
         if route is None:
             return ApiRequest(request, user, request.method.lower(), path, query)
-        row = self._rows.get((route.group, route.version, route.plural))
+        row = self._core.registry.find(route.group, route.version, route.plural)
         namespace, name = route.namespace, route.name
         if row is None and route.plural == "namespaces" and not route.group:
-            row = self._rows.get(("", "v1", "namespaces"))
+            row = self._core.registry.find("", "v1", "namespaces")
         if row is None:
             raise status.unknown_path()
         watch_asked = "watch" in query and query["watch"][0].lower() in ("true", "1", "")

@@ -14,6 +14,7 @@ import orjson
 
 from muntin.model.field_selectors import object_fields
 from muntin.model.resources import Resource
+from muntin.seams.store import Record
 
 Object = dict[str, Any]
 
@@ -71,10 +72,18 @@ class Item:
         found: Object = orjson.loads(self.raw)
         return found
 
+    def record(self) -> Record:
+        """It as it is stored; when it was created is not known."""
+        key = key_of(self.resource, self.namespace, self.name)
+        return Record(key, self._value(), 0, self.revision)
+
+    def _value(self) -> bytes:
+        skip = len(b'"resourceVersion":"",') + len(str(self.revision))
+        return self.raw[: self.splice] + self.raw[self.splice + skip :]
+
     def at_revision(self, revision: int) -> Item:
         """The same object with another resource version: what a DELETED event shows."""
-        skip = len(b'"resourceVersion":"",') + len(str(self.revision))
-        value = self.raw[: self.splice] + self.raw[self.splice + skip :]
+        value = self._value()
         return Item(self.resource, self.namespace, self.name, value, revision)
 
 

@@ -27,9 +27,10 @@ from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.handler import Handler
 from muntin.apiserver.metrics import Metrics
 from muntin.apiserver.paging import Snapshots
+from muntin.apiserver.published import Published
+from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import User
 from muntin.apiserver.services import ServiceAllocator
-from muntin.apiserver.watchers import WatcherSet
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
@@ -56,8 +57,8 @@ class ApiServer:
     def __init__(self, config: ApiServerConfig, store: Store, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()
         schema = schemas.load(config.kubernetes_version)
-        resources = served(schema.has_kind)
-        cache = Cache(store, resources)
+        registry = Registry(served(schema.has_kind))
+        cache = Cache(store, registry)
         issuer = TokenIssuer(config.service_account_key, config.issuer, cache, clock)
         authorizer = Authorizer(cache)
         self._kubelet_client: HttpClient | None = None
@@ -67,9 +68,9 @@ class ApiServer:
             clock=clock,
             store=store,
             schema=schema,
-            resources=resources,
+            registry=registry,
+            published=Published(schema, registry),
             cache=cache,
-            watchers={name: WatcherSet(found) for name, found in cache.by_storage.items()},
             snapshots=Snapshots(clock),
             authenticator=Authenticator(issuer, anonymous=config.anonymous),
             authorizer=authorizer,

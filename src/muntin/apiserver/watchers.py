@@ -7,14 +7,18 @@ tested against every event. What an event looks like on the wire is made once pe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from muntin.apiserver.cache import Event, ResourceCache
 from muntin.apiserver.items import Item
 from muntin.kit.http.messages import BodyWriter
 from muntin.model.field_selectors import FieldSelector
 from muntin.model.selectors import Selector
+
+if TYPE_CHECKING:
+    from muntin.apiserver.cache import Event
 
 # A client that leaves this much unread is cut off; it lists again when it is back.
 MOST_UNREAD = 4 * 1024 * 1024
@@ -63,7 +67,8 @@ def seen_as(event: Event, wanted: Filter) -> tuple[str, Item] | None:
 class Watcher:
     """One watch: ``render`` makes a frame of it; equal ``form`` means equal frames."""
 
-    __slots__ = ("_flushing", "_frames", "_loop", "_writer", "form", "render", "revision", "wanted")
+    __slots__ = ("_flushing", "_frames", "_loop", "_writer", "form", "life", "render", "revision",
+                 "wanted")  # fmt: skip
 
     def __init__(self, wanted: Filter, form: object, render: Render, writer: BodyWriter) -> None:
         self.wanted = wanted
@@ -74,6 +79,12 @@ class Watcher:
         self._frames: list[bytes] = []
         self._flushing = False
         self._loop = asyncio.get_running_loop()
+        self.life = asyncio.timeout(None)  # to be entered by who keeps the watch
+
+    def close(self) -> None:
+        """End the watch: what it was of is no longer served."""
+        with contextlib.suppress(RuntimeError):  # it is not entered yet, or no longer
+            self.life.reschedule(self._loop.time())
 
     def offer(self, event: Event) -> None:
         """Send ``event`` if it concerns this watcher."""
@@ -110,13 +121,15 @@ class Watcher:
 class WatcherSet:
     """The watchers of one resource."""
 
-    def __init__(self, cache: ResourceCache) -> None:
+    def __init__(self) -> None:
         self._plain: set[Watcher] = set()
         self._indexed: dict[tuple[str, str], set[Watcher]] = {}
-        cache.fan_out = self._fan_out
 
     def __len__(self) -> int:
         return len(self._plain) + sum(len(found) for found in self._indexed.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._plain or self._indexed)
 
     def add(self, watcher: Watcher) -> None:
         self._home(watcher).add(watcher)
@@ -131,7 +144,13 @@ class WatcherSet:
         key = _index_key(watcher.wanted)
         return self._plain if key is None else self._indexed.setdefault(key, set())
 
-    def _fan_out(self, events: list[Event]) -> None:
+    def close(self) -> None:
+        """End all of them."""
+        for watcher in [*self._plain, *(w for found in self._indexed.values() for w in found)]:
+            watcher.close()
+
+    def fan_out(self, events: list[Event]) -> None:
+        """Send ``events`` to those whom they concern."""
         for event in events:
             for watcher in self._plain:
                 watcher.offer(event)

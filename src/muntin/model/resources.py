@@ -36,6 +36,7 @@ class Resource:
 
     ``storage`` names the resource (``plural`` or ``group/plural``) whose objects this one also
     shows, as ``events.k8s.io`` does with core events; empty when it stores its own.
+    ``own_singular`` and ``own_list_kind`` are names that a custom definition gives.
     """
 
     group: str
@@ -48,11 +49,13 @@ class Resource:
     verbs: tuple[str, ...] = ALL_VERBS
     subresources: tuple[Subresource, ...] = ()
     storage: str = ""
+    own_singular: str = ""
+    own_list_kind: str = ""
 
     @property
     def singular(self) -> str:
-        """The lower-case kind, as discovery gives it."""
-        return self.kind.lower()
+        """The lower-case kind, as discovery gives it, unless a definition names another."""
+        return self.own_singular or self.kind.lower()
 
     @property
     def api_version(self) -> str:
@@ -77,7 +80,7 @@ class Resource:
     @property
     def list_kind(self) -> str:
         """``PodList`` and its like."""
-        return f"{self.kind}List"
+        return self.own_list_kind or f"{self.kind}List"
 
     @property
     def is_stored(self) -> bool:

@@ -127,7 +127,7 @@ def test_streaming_list_ends_with_a_bookmark():
 def test_a_watch_ends_in_time_with_a_last_bookmark():
     async def scenario(server, api):
         path = f"{MAPS}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=1"
-        store_version = server.core.cache.of(server.core.resources[3])
+        store_version = server.core.cache.of(server.core.registry.rows[3])
         assert store_version is not None
         version = server.core.cache.revision
         async with api.watch(path.replace("=1&allow", "=1&x=&allow").replace(

@@ -83,7 +83,7 @@ def _kubernetes_service(core: Core) -> Iterator[tuple[Resource, Object]]:
         "endpoints": [{"addresses": [config.advertise_address], "conditions": {"ready": True}}],
         "ports": [target],
     }
-    for row in core.resources:
+    for row in core.registry.rows:
         if row.plural == "endpointslices":
             yield row, slice_
             return

@@ -7,6 +7,7 @@ efficient detection of changes, streaming lists.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from typing import Any
 
@@ -39,13 +40,15 @@ async def run(core: Core, request: ApiRequest) -> Response:
         # Frames of equal resource and format are the same for all watchers.
         form_key = (request.target.api_version, form)
         watcher = Watcher(wanted, form_key, renderer.event, writer)
-        watchers = core.watchers[request.target.storage_name]
+        watchers = core.cache.of(request.target).watchers
         if not _catch_up(core, request, watcher, renderer, after, initial):
             await asyncio.sleep(0)  # the error is written in the next turn
             return
         watchers.add(watcher)
         try:
-            await _stay(core, request, watcher, renderer, timeout)
+            with contextlib.suppress(TimeoutError):  # the resource is gone
+                async with watcher.life:
+                    await _stay(core, request, watcher, renderer, timeout)
         finally:
             watchers.discard(watcher)
 

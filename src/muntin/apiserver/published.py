@@ -1,0 +1,143 @@
+"""Discovery and OpenAPI documents: made of what is served now, kept until that changes.
+
+Each has an ETag, so that a client that has it already is told so in a few bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from muntin.apiserver import output
+from muntin.apiserver.registry import Registry
+from muntin.apiserver.request import ApiRequest
+from muntin.kit.http.messages import Response
+from muntin.model import discovery
+from muntin.model.schema import Schema
+
+GNOSTIC = "application/com.github.proto-openapi.spec.v2"
+# The client asks for "v2@v1.0", which is no legal media type; the answer has a dot.
+GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One answer; ``etag`` is quoted."""
+
+    body: bytes
+    content_type: str
+    etag: str
+
+    def response(self, request: ApiRequest) -> Response:
+        """The document, or 304 if the client says that it has it."""
+        headers = {"Content-Type": self.content_type, "ETag": self.etag, "Vary": "Accept"}
+        known = request.http.headers.get("if-none-match", "")
+        if self.etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
+            return Response(304, headers, b"")
+        return Response(200, headers, self.body)
+
+
+class Published:
+    """The documents of one server."""
+
+    def __init__(self, schema: Schema, registry: Registry) -> None:
+        self._schema = schema
+        self._registry = registry
+        self._kept: dict[object, Document | None] = {}
+        self._generation = 0
+
+    def _document(
+        self, key: object, make: Callable[[], bytes | None], content_type: str = "application/json"
+    ) -> Document | None:
+        if self._generation != self._registry.generation:
+            self._generation = self._registry.generation
+            self._kept.clear()
+        if key not in self._kept:
+            body = make()
+            if body is None:  # not kept: clients may ask for any path
+                return None
+            etag = f'"{hashlib.sha256(body).hexdigest().upper()}"'
+            self._kept[key] = Document(body, content_type, etag)
+        return self._kept[key]
+
+    # -- discovery ---------------------------------------------------------------------------
+
+    def aggregated(self, version: str, *, core: bool) -> Document:
+        """The aggregated document of ``/api`` (``core``) or ``/apis``."""
+        rows = self._registry.rows
+        return _certain(
+            self._document(
+                ("aggregated", version, core),
+                lambda: orjson.dumps(discovery.aggregated(rows, core=core, version=version)),
+                discovery.aggregated_content_type(version),
+            )
+        )
+
+    def group_list(self) -> Document:
+        """``/apis`` as older clients read it."""
+        rows = self._registry.rows
+        return _certain(
+            self._document("groups", lambda: orjson.dumps(discovery.api_group_list(rows)))
+        )
+
+    def group(self, name: str) -> Document | None:
+        """``/apis/<group>``; None if it is not served."""
+        rows = self._registry.rows
+        return self._document(("group", name), lambda: _json(discovery.api_group(rows, name)))
+
+    def resource_list(self, group: str, version: str) -> Document | None:
+        """``/api/v1`` or ``/apis/<group>/<version>``; None if it is not served."""
+        rows = self._registry.rows
+        return self._document(
+            ("resources", group, version),
+            lambda: _json(discovery.api_resource_list(rows, group, version)),
+        )
+
+    # -- OpenAPI -----------------------------------------------------------------------------
+
+    def v3_index(self) -> Document:
+        """``/openapi/v3``: where each group version's document is."""
+
+        def make() -> bytes:
+            from muntin.model import openapi  # built only for those who ask
+
+            return openapi.v3_index(self._schema, self._registry.rows)
+
+        return _certain(self._document("v3", make))
+
+    def v3(self, root: str) -> Document | None:
+        """The document of ``api/v1`` or ``apis/<group>/<version>``; None if it is not served."""
+
+        def make() -> bytes | None:
+            from muntin.model import openapi
+
+            if all(row.root != f"/{root}" for row in self._registry.rows):
+                return None
+            return openapi.v3_document(self._schema, self._registry.rows, root)
+
+        return self._document(("v3", root), make)
+
+    def v2(self, *, protobuf: bool) -> Document:
+        """``/openapi/v2``, as JSON or as gnostic's protobuf."""
+
+        def make() -> bytes:
+            from muntin.model import openapi
+
+            build = openapi.v2_gnostic if protobuf else openapi.v2_json
+            return build(self._schema, self._registry.rows)
+
+        kind = GNOSTIC_TYPE if protobuf else output.HEADERS["Content-Type"]
+        return _certain(self._document(("v2", protobuf), make, kind))
+
+
+def _json(found: dict[str, Any] | None) -> bytes | None:
+    return None if found is None else orjson.dumps(found)
+
+
+def _certain(found: Document | None) -> Document:
+    assert found is not None
+    return found
