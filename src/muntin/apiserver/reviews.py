@@ -18,7 +18,7 @@ Object = dict[str, Any]
 async def run(core: Core, request: ApiRequest) -> Response:
     """The review with its status filled in."""
     row = request.target
-    obj = bodies.read(request, core.schema, row)
+    obj = await core.admission.create(request, bodies.read(request, core.schema, row))
     answer = _ANSWERS[row.plural](core, request, obj)
     spec = {"spec": obj["spec"]} if "spec" in obj else {}
     found = {"kind": row.kind, "apiVersion": row.api_version, "metadata": {}, **spec}

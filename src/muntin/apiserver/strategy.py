@@ -66,11 +66,11 @@ def has_status(resource: Resource) -> bool:
     return resource.subresource("status") is not None
 
 
-def prepare_create(resource: Resource, obj: Object, namespace: str, now: float) -> None:
-    """Make ``obj`` new: name, namespace, uid, time of creation, generation, first status.
+def identify(resource: Resource, obj: Object, namespace: str, now: float) -> None:
+    """Give a new ``obj`` what admission is to see: namespace, uid and time of creation.
 
     Raises:
-        ApiError: 400 when the body's namespace is another or a version is set, 422 without name.
+        ApiError: 400 when the body's namespace is another or a version is set.
     """
     metadata = obj["metadata"]
     if metadata.get("resourceVersion"):
@@ -84,12 +84,17 @@ def prepare_create(resource: Resource, obj: Object, namespace: str, now: float) 
         metadata["namespace"] = namespace
     else:
         metadata.pop("namespace", None)
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = rfc3339(now)
+
+
+def prepare_create(resource: Resource, obj: Object) -> None:
+    """Make ``obj`` new: a name if it is to be generated, generation, first status."""
+    metadata = obj["metadata"]
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
         metadata.pop(key, None)
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = generate_name(metadata["generateName"])
-    metadata["uid"] = str(uuid.uuid4())
-    metadata["creationTimestamp"] = rfc3339(now)
     metadata.pop("generation", None)
     if _has_generation(resource):
         metadata["generation"] = 1

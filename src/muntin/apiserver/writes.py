@@ -37,16 +37,27 @@ class Written:
 Change = Callable[[Object, Item], Object]
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a subresource with a kind of its own shows its object to admission (``show``), and puts
+    what admission made of it back into the object (``take(obj, shown)``)."""
+
+    show: Callable[[Object], Object]
+    take: Callable[[Object, Object], Object]
+
+
 async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
     """Store a new object of the request's resource; all steps run for a dry run too."""
     resource = core.cache.storage_row(request.target)
     defaults.apply(resource, obj)
+    strategy.identify(resource, obj, request.namespace, core.clock.now())
     attributes = Attributes.of(request, "CREATE", resource, obj, None)
-    core.admission.mutate(attributes)
-    strategy.prepare_create(resource, obj, request.namespace, core.clock.now())
-    name = obj["metadata"].get("name", "")
-    core.admission.validate(attributes)
+    await core.admission.mutate(attributes)
+    obj = attributes.obj
+    strategy.prepare_create(resource, obj)
+    name = attributes.name = obj["metadata"].get("name", "")
     _refuse(resource, name, validation.validate_create(resource, obj))
+    await core.admission.validate(attributes)
     request.warnings.extend(deprecation.of_object(resource, obj))
     with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
         value = encode(obj, resource)
@@ -64,14 +75,19 @@ async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
 
 
 async def update(
-    core: Core, request: ApiRequest, change: Change, *, status_only: bool = False
+    core: Core,
+    request: ApiRequest,
+    change: Change,
+    *,
+    status_only: bool = False,
+    view: View | None = None,
 ) -> Written:
     """Change the request's object by ``change(old, item)``, which gives the new object."""
     resource = core.cache.storage_row(request.target)
     item = find(core, request)
     for _ in range(RETRIES):
         try:
-            return await _update_once(core, request, resource, item, change, status_only)
+            return await _update_once(core, request, resource, item, change, status_only, view)
         except RevisionConflict:
             item = await reread(core, resource, item)
         except errors.NotFound as err:
@@ -98,35 +114,48 @@ async def bind(core: Core, request: ApiRequest, change: Change) -> Written:
 
 
 async def _update_once(
-    core: Core, request: ApiRequest, resource: Resource, item: Item, change: Change, only: bool
-) -> Written:
+    core: Core, request: ApiRequest, resource: Resource, item: Item, change: Change, only: bool,
+    view: View | None,
+) -> Written:  # fmt: skip
     old = item.object()
-    new = change(item.object(), item)
+    new = _prepared(resource, change(item.object(), item), old, item, only)
+    attributes = _attributes(request, resource, new, old, view)
+    if await core.admission.mutate(attributes):
+        new = view.take(new, attributes.obj) if view else attributes.obj
+        new = _prepared(resource, new, old, item, only)
+        attributes.obj = view.show(new) if view else new
     if only:
-        new = strategy.prepare_status(resource, new, old, item)
+        causes = validation.validate_status_update(resource, new, old)
     else:
-        strategy.prepare_update(resource, new, old, item)
-    attributes = Attributes.of(request, "UPDATE", resource, new, old)
-    core.admission.mutate(attributes)
-    if not only:
         if resource.plural == "namespaces":  # whose finalizers are a default of new ones only
             strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
         else:
             defaults.apply(resource, new)
         core.allocator.carry_over(resource, new, old)
-    core.admission.validate(attributes)
-    if only:
-        causes = validation.validate_status_update(resource, new, old)
-    else:
-        through = request.subresource.name if request.subresource else ""
-        causes = validation.validate_update(resource, new, old, through)
+        causes = validation.validate_update(resource, new, old, attributes.subresource)
     _refuse(resource, item.name, causes)
+    await core.admission.validate(attributes)
     if not only:
         request.warnings.extend(deprecation.of_object(resource, new))
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
         return await put(core, request, resource, item, new)
+
+
+def _prepared(resource: Resource, new: Object, old: Object, item: Item, only: bool) -> Object:
+    if only:
+        return strategy.prepare_status(resource, new, old, item)
+    strategy.prepare_update(resource, new, old, item)
+    return new
+
+
+def _attributes(
+    request: ApiRequest, resource: Resource, new: Object, old: Object, view: View | None
+) -> Attributes:
+    if view is None:
+        return Attributes.of(request, "UPDATE", resource, new, old)
+    return Attributes.of(request, "UPDATE", resource, view.show(new), view.show(old))
 
 
 async def put(

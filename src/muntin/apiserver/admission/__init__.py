@@ -1,15 +1,17 @@
 """Admission: what the cluster adds to an object, and what it does not let in.
 
 Each plugin is one file with upstream's name and two optional steps: ``mutate`` changes the object
-in place, ``validate`` raises. All answer from memory. They run in the order of :data:`PLUGINS`.
+in place, ``validate`` raises; both answer from memory. After the plugins of each step come the
+webhooks and policies that the cluster's users have configured, and after all of them the plugins
+that count (``validate_late``), so that nothing is counted that somebody else refuses.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from muntin.apiserver.admission.attributes import Attributes
+from muntin.apiserver.admission.attributes import Attributes, Silent
 from muntin.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
 from muntin.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
 from muntin.apiserver.admission.node_restriction import NodeRestriction
@@ -20,8 +22,9 @@ from muntin.apiserver.admission.taint_nodes_by_condition import TaintNodesByCond
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.request import ApiRequest
 
-__all__ = ["Admission", "Attributes", "Plugin"]
+__all__ = ["Admission", "Attributes", "LatePlugin", "Plugin"]
 
 Object = dict[str, Any]
 
@@ -36,11 +39,24 @@ class Plugin(Protocol):
         """Raise an ApiError for what must not be."""
 
 
-@dataclass(slots=True)
-class Admission:
-    """The plugins of one server, in order."""
+class LatePlugin(Protocol):
+    """A plugin that has the last word, and may wait for the store."""
 
-    plugins: tuple[Plugin, ...]
+    async def validate_late(self, attributes: Attributes) -> None:
+        """Raise an ApiError for what must not be."""
+
+
+Step = Callable[[Attributes], None]
+
+
+class Admission:
+    """The plugins of one server, in order, and what its users have configured."""
+
+    def __init__(self, plugins: Sequence[Plugin], late: Sequence[LatePlugin] = ()) -> None:
+        self.plugins = tuple(plugins)
+        self.late = tuple(late)
+        self._mutate = _steps(self.plugins, "mutate")
+        self._validate = _steps(self.plugins, "validate")
 
     @classmethod
     def standard(cls, config: ApiServerConfig, cache: Cache, authorizer: Authorizer) -> Admission:
@@ -57,12 +73,42 @@ class Admission:
             )
         )
 
-    def mutate(self, attributes: Attributes) -> None:
-        """Let every plugin change the new object."""
-        for plugin in self.plugins:
-            plugin.mutate(attributes)
+    async def mutate(self, attributes: Attributes) -> bool:
+        """Let all change the new object; whether others than the plugins did so.
 
-    def validate(self, attributes: Attributes) -> None:
-        """Let every plugin refuse the operation."""
-        for plugin in self.plugins:
-            plugin.validate(attributes)
+        ``attributes.obj`` is another dict then.
+        """
+        for step in self._mutate:
+            step(attributes)
+        return False
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Let all refuse the operation."""
+        for step in self._validate:
+            step(attributes)
+        for plugin in self.late:
+            await plugin.validate_late(attributes)
+
+    async def connect(self, request: ApiRequest, options: Object) -> None:
+        """Let all refuse a connection to the request's object through its subresource."""
+        attributes = Attributes.of(request, "CONNECT", request.target, options, None)
+        await self.mutate(attributes)
+        await self.validate(attributes)
+
+    async def create(self, request: ApiRequest, obj: Object) -> Object:
+        """Pass an object that is answered and not stored (a review, a Binding, a token request).
+
+        Returns the object as it is to be used.
+        """
+        attributes = Attributes.of(request, "CREATE", request.target, obj, None)
+        await self.mutate(attributes)
+        await self.validate(attributes)
+        return attributes.obj
+
+
+def _steps(plugins: Sequence[Plugin], name: str) -> tuple[Step, ...]:
+    """The plugins' steps of that name, without those that do nothing."""
+    silent = getattr(Silent, name)
+    return tuple(
+        getattr(plugin, name) for plugin in plugins if getattr(type(plugin), name) is not silent
+    )

@@ -11,11 +11,15 @@ from muntin.model.resources import Resource
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Attributes:
-    """``operation`` is CREATE, UPDATE or DELETE; ``old`` is None for a creation, ``obj`` empty
-    for a deletion. ``obj`` is the one that mutating plugins change."""
+    """``operation`` is CREATE, UPDATE, DELETE or CONNECT; ``old`` is None for a creation, ``obj``
+    empty for a deletion. ``obj`` is the one that mutating plugins change. It is of the resource's
+    kind or, where the subresource speaks a kind of its own (Scale, Binding, PodExecOptions), of
+    that one. ``resource`` is the row that objects are stored by, ``request.resource`` the one
+    that was asked for."""
 
+    request: ApiRequest
     user: User
     operation: str
     resource: Resource
@@ -32,6 +36,7 @@ class Attributes:
     ) -> Attributes:  # fmt: skip
         """The attributes of ``request``."""
         return cls(
+            request=request,
             user=request.user,
             operation=operation,
             resource=resource,

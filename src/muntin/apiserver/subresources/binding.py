@@ -5,6 +5,7 @@ Source: kubernetes v1.34 pkg/registry/core/pod/storage/storage.go.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from muntin.apiserver import bodies, output, status, writes
@@ -15,8 +16,11 @@ from muntin.kit.clock import rfc3339
 from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
 from muntin.model import pods
+from muntin.model.resources import PODS
 
 Object = dict[str, Any]
+
+_SUBRESOURCE = PODS.subresource("binding")
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
@@ -24,9 +28,12 @@ async def run(core: Core, request: ApiRequest) -> Response:
     type_ = core.schema.kind_type("", "v1", "Binding")
     assert type_ is not None
     binding = bodies.read_as(request, type_, "v1", "Binding", core.schema)
-    target = binding.get("target") or {}
-    _check(request, target)
+    if request.subresource is None:
+        name = (binding.get("metadata") or {}).get("name", "")
+        request = replace(request, name=name, subresource=_SUBRESOURCE)
     await core.cache.fresh()
+    binding = await core.admission.create(request, binding)
+    _check(request, binding.get("target") or {})
 
     def change(pod: Object, item: Item) -> Object:
         return bound(pod, binding, rfc3339(core.clock.now()), request)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from muntin.apiserver import status, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
-from muntin.apiserver.subresources import streams
+from muntin.apiserver.subresources import connecting, streams
 from muntin.apiserver.subresources.kubelets import Kubelet, container_of, kubelet_of
 from muntin.kit import errors
 from muntin.kit.http.messages import Answer
@@ -31,6 +31,7 @@ async def run_attach(core: Core, request: ApiRequest) -> Answer:
 
 async def run_port_forward(core: Core, request: ApiRequest) -> Answer:
     """Connect to ports of a pod."""
+    await core.admission.connect(request, connecting.options(request))
     pod, kubelet = await _pod_and_kubelet(core, request)
     url = kubelet.url("portForward", request.namespace, pod["metadata"]["name"])
     return await _answered(streams.port_forward(request.http, core.kubelet_client(), url), url)
@@ -40,6 +41,7 @@ async def _remote_command(core: Core, request: ApiRequest, verb: str) -> Answer:
     options = streams.parse_options(request.query)
     if not (options.stdin or options.stdout or options.stderr):
         raise status.bad_request("at least one of stdin, stdout or stderr must be true")
+    await core.admission.connect(request, connecting.options(request))
     pod, kubelet = await _pod_and_kubelet(core, request)
     container = container_of(pod, request.param("container"))
     query = [("command", word) for word in request.query.get("command", ())]

@@ -32,14 +32,15 @@ async def run(core: Core, request: ApiRequest) -> Response:
     type_ = core.schema.kind_type(row.group, row.version, row.kind)
     assert type_ is not None
     body = bodies.read_as(request, type_, row.version, row.kind, core.schema)
+    await core.cache.fresh()
+    item = writes.find(core, request)
+    body = await core.admission.create(request, body)
     options = deletion.options_of(body.get("deleteOptions") or {}, request.query)
     if options.dry_run:
         request.query = {**request.query, "dryRun": ["All"]}
-    await core.cache.fresh()
-    item = writes.find(core, request)
     if item.fields["status.phase"] not in _FREE_PHASES:
         await _use_budget(core, request, item)
-    await delete(core, request, item, options)
+    await delete(core, request, item, options, admit=False)
     return output.json_response(status.success(), 201)
 
 

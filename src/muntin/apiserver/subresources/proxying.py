@@ -9,6 +9,7 @@ from urllib.parse import quote
 from muntin.apiserver import status, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
+from muntin.apiserver.subresources import connecting
 from muntin.apiserver.subresources.kubelets import kubelet_of
 from muntin.apiserver.subresources.proxy import proxy
 from muntin.kit import errors
@@ -21,6 +22,7 @@ Object = dict[str, Any]
 
 async def run(core: Core, request: ApiRequest) -> Answer:
     """Pass the request on. Names may be ``name``, ``name:port`` or ``scheme:name:port``."""
+    await core.admission.connect(request, connecting.options(request))
     await core.cache.fresh()
     plural = request.target.plural
     if plural == "nodes":

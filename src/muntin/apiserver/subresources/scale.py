@@ -36,7 +36,8 @@ async def run(core: Core, request: ApiRequest) -> Response:
             new = patch.apply(core.schema, type_, request, scale_of(old), plan)
         return _scaled(old, new, request)
 
-    written = await writes.update(core, request, change)
+    view = writes.View(scale_of, lambda obj, scale: _scaled(obj, scale, request))
+    written = await writes.update(core, request, change, view=view)
     item = core.cache.get(request.target, request.namespace, request.name)
     raw = orjson.loads(written.raw) if item is None else item.object()
     return output.json_response(scale_of(raw))

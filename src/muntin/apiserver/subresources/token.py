@@ -31,6 +31,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     asked = bodies.read_as(request, type_, "v1", "TokenRequest", core.schema)
     await core.cache.fresh()
     account = writes.find(core, request)
+    asked = await core.admission.create(request, asked)
     spec = asked.get("spec") or {}
     seconds = _seconds(request, spec)
     bound = _bound(core, request, spec.get("boundObjectRef") or {})

@@ -41,16 +41,20 @@ def read_options(core: Core, request: ApiRequest) -> deletion.Options:
 
 
 async def delete(
-    core: Core, request: ApiRequest, item: Item, options: deletion.Options
+    core: Core, request: ApiRequest, item: Item, options: deletion.Options, *, admit: bool = True
 ) -> writes.Written:
-    """Carry out the plan for ``item``, anew whenever somebody else was quicker."""
+    """Carry out the plan for ``item``, anew whenever somebody else was quicker.
+
+    Without ``admit`` admission has said yes to it by another name already (an Eviction).
+    """
     resource = core.cache.storage_row(request.target)
     for _ in range(writes.RETRIES):
         deletion.check(resource, item, options)
         obj = item.object()
-        attributes = Attributes.of(request, "DELETE", resource, {}, obj)
-        core.admission.mutate(attributes)
-        core.admission.validate(attributes)
+        if admit:
+            attributes = Attributes.of(request, "DELETE", resource, {}, obj)
+            await core.admission.mutate(attributes)
+            await core.admission.validate(attributes)
         plan = deletion.plan(resource, obj, options, core.clock.now())
         try:
             if plan.remove:

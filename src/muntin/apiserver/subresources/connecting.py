@@ -1,0 +1,35 @@
+"""The options of a connection (exec, attach, port-forward, proxy) as the object admission sees.
+
+Source: kubernetes v1.34 pkg/apis/core: PodExecOptions, PodAttachOptions, PodPortForwardOptions,
+PodProxyOptions, ServiceProxyOptions, NodeProxyOptions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from muntin.apiserver.request import ApiRequest
+
+Object = dict[str, Any]
+
+_STREAMS = ("stdin", "stdout", "stderr", "tty")
+
+
+def options(request: ApiRequest) -> Object:
+    """What the query (and, for a proxy, the path) asks for, with the subresource's kind."""
+    row = request.subresource
+    assert row is not None
+    found: Object = {"kind": row.kind, "apiVersion": row.version}
+    if row.name == "proxy":
+        path = request.rest
+        return {**found, "path": f"/{path}"} if path else found
+    if row.name == "portforward":
+        ports = [int(p) for text in request.query.get("ports", ()) for p in text.split(",")
+                 if p.isdigit()]  # fmt: skip
+        return {**found, "ports": ports} if ports else found
+    found.update({name: True for name in _STREAMS if request.flag(name)})
+    if request.param("container"):
+        found["container"] = request.param("container")
+    if row.name == "exec":
+        found["command"] = list(request.query.get("command", ()))
+    return found
