@@ -1,0 +1,7 @@
+"""Who manages which fields: field sets, their algebra, merging and comparing by type.
+
+`types` says how places merge, `sets` holds the sets and their algebra, `elements` the path
+elements, `tree` makes the set of a value, `compare` compares two values, `merge` applies one onto
+another, `remove` takes fields away, `managers` keeps the managers of an object, `apply` and
+`update` decide what one request does to them.
+"""
