@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from muntin.apiserver.access_config import AccessConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiServerConfig:
     """``client_ca`` (PEM) signs client certificates; ``service_account_key`` (PEM, EC P-256)
     signs tokens. ``advertise_address`` and ``port`` are what the ``kubernetes`` Service leads to.
-    ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets.
+    ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets, the proxy client's to
+    aggregated API servers. ``access`` is who may come in, and what is written about them.
     """
 
     kubernetes_version: str
@@ -19,9 +22,11 @@ class ApiServerConfig:
     service_cidr: str = "10.96.0.0/12"
     node_ports: tuple[int, int] = (30000, 32767)
     issuer: str = "https://kubernetes.default.svc.cluster.local"
-    anonymous: bool = True
+    access: AccessConfig = field(default_factory=AccessConfig)
     kubelet_ca: bytes = b""
     kubelet_client_certificate: bytes = b""
     kubelet_client_key: bytes = b""
+    proxy_client_certificate: bytes = b""
+    proxy_client_key: bytes = b""
     not_ready_toleration_s: int = 300
     compaction_interval_s: float = 300.0
