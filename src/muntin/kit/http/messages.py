@@ -15,7 +15,8 @@ class Request:
 
     ``path`` is still percent-encoded; ``query`` lacks the ``?``. Header names are lower case and
     the values of a repeated header are joined with ``", "``. ``peer_certificate`` is what
-    ``ssl.SSLSocket.getpeercert`` gives for a verified client certificate, else None.
+    ``ssl.SSLSocket.getpeercert`` gives for a verified client certificate, else None;
+    ``peer_certificate_der`` is the same certificate's bytes.
     ``remote`` is the peer's address, empty for a Unix socket.
     """
 
@@ -25,6 +26,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     peer_certificate: Mapping[str, Any] | None = None
+    peer_certificate_der: bytes = b""
     remote: str = ""
     upgrade: bool = False
 

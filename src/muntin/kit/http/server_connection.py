@@ -80,6 +80,8 @@ class Connection(asyncio.Protocol):
         self.transport = cast(asyncio.Transport, transport)  # a stream's, as the server makes it
         self.transport.set_write_buffer_limits(high=PIECE)
         self._certificate: Mapping[str, Any] | None = transport.get_extra_info("peercert") or None
+        tls = transport.get_extra_info("ssl_object") if self._certificate else None
+        self._certificate_der: bytes = (tls.getpeercert(binary_form=True) or b"") if tls else b""
         peer = transport.get_extra_info("peername")
         self._remote = str(peer[0]) if isinstance(peer, tuple) and peer else ""
         self._loop = asyncio.get_running_loop()
@@ -197,6 +199,7 @@ class Connection(asyncio.Protocol):
             headers=self._headers,
             body=self._body[0] if len(self._body) == 1 else b"".join(self._body),
             peer_certificate=self._certificate,
+            peer_certificate_der=self._certificate_der,
             remote=self._remote,
             upgrade=self._parser.should_upgrade(),
         )
