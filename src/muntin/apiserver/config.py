@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from muntin.apiserver.access_config import AccessConfig
@@ -13,6 +14,7 @@ class ApiServerConfig:
     signs tokens. ``advertise_address`` and ``port`` are what the ``kubernetes`` Service leads to.
     ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets, the proxy client's to
     aggregated API servers. ``access`` is who may come in, and what is written about them.
+    ``runtime_config`` turns group versions on and off (``model.resources.serving``).
     """
 
     kubernetes_version: str
@@ -30,3 +32,4 @@ class ApiServerConfig:
     proxy_client_key: bytes = b""
     not_ready_toleration_s: int = 300
     compaction_interval_s: float = 300.0
+    runtime_config: Mapping[str, bool] = field(default_factory=dict)

@@ -57,7 +57,7 @@ class ApiServer:
     def __init__(self, config: ApiServerConfig, store: Store, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()
         schema = schemas.load(config.kubernetes_version)
-        registry = Registry(served(schema.has_kind))
+        registry = Registry(served(schema, config.runtime_config))
         cache = Cache(store, registry)
         issuer = TokenIssuer(config.service_account_key, config.issuer, cache, clock)
         authorizer = Authorizer(cache)

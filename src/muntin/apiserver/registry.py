@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from muntin.model.resources import Resource
+from muntin.model.resources import Resource, storage_version
 
 Object = dict[str, Any]
 Listener = Callable[[], None]
@@ -119,7 +119,7 @@ class Registry:
         self._served = {(row.group, row.version, row.plural): row for row in self.rows}
         self._stored = {}
         for row in self._builtin:
-            self._stored.setdefault(row.storage_name, row)
+            self._stored.setdefault(row.storage_name, storage_version(row))
         for name, found in self._definitions.items():
             self._stored.setdefault(name, found.storage)
         self.generation += 1

@@ -4,7 +4,7 @@ Where things are, in the words a caller needs (objects are plain JSON dicts, ``R
 of `resources`, ``Schema`` is one API version's types):
 
 ``resources``        RESOURCES; by_path(group, version, plural), by_kind(api_version, kind),
-                     named(text), served(schema.has_kind), storage_version(resource); PODS, NODES...
+                     named(text), served(schema), storage_version(resource); PODS, NODES...
 ``autoscaling``      v1_of, v2_of: autoscalers between their versions
 ``selectors``        parse_labels(text), labels_of(selector dict) -> Selector.matches(labels);
                      parse_fields(text, resource) -> FieldSelector.matches(fields),

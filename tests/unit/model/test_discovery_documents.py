@@ -13,7 +13,7 @@ from muntin.model import discovery, openapi, resources, schema
 from muntin.model.openapi import gnostic
 
 TYPES = schema.load("1.34")
-ROWS = resources.served(TYPES.has_kind)
+ROWS = resources.served(TYPES)
 
 
 def test_legacy_and_aggregated_say_the_same() -> None:
@@ -78,7 +78,7 @@ def test_openapi_v3_document() -> None:
 @pytest.mark.parametrize("version", ["1.20", "1.34"])
 def test_every_reference_of_the_v2_document_is_defined(version: str) -> None:
     types = schema.load(version)
-    rows = resources.served(types.has_kind)
+    rows = resources.served(types)
     text = openapi.v2_json(types, rows).decode()
     definitions = json.loads(text)["definitions"]
     references = {part.split('"')[0] for part in text.split("#/definitions/")[1:]}
@@ -86,7 +86,7 @@ def test_every_reference_of_the_v2_document_is_defined(version: str) -> None:
 
 
 def test_hash_depends_on_version_group_and_resources() -> None:
-    old, rows = schema.load("1.20"), resources.served(TYPES.has_kind)
+    old, rows = schema.load("1.20"), resources.served(TYPES)
     core = openapi.v3_hash(TYPES, rows, "api/v1")
     assert openapi.v3_hash(old, rows, "api/v1") != core
     assert openapi.v3_hash(TYPES, rows, "apis/apps/v1") != core

@@ -1,0 +1,160 @@
+"""When each API version of a kind came, was deprecated and went: the facts behind what is served.
+
+One row a version of a kind; a row without a kind is for all kinds of its group version that have
+none of their own. What is not here has been there since before the oldest version that is known,
+and still is. Source: k8s.io/api, the lifecycle marks of each type (tags v0.20 to v0.37); the
+deprecated API migration guide; KEP 3136 (new betas are not served unless asked for).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+Version = tuple[int, ...]
+
+
+def version_of(text: str) -> Version:
+    """``v1.20.3`` and ``1.20`` as their first two numbers."""
+    return tuple(int(part) for part in text.removeprefix("v").split(".")[:2])
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """The minor versions in which something came, was deprecated and was gone; ``()`` is never.
+
+    ``instead`` names what replaces it, with its version: ``apps/v1 Deployment``.
+    """
+
+    introduced: Version = ()
+    deprecated: Version = ()
+    removed: Version = ()
+    instead: str = ""
+
+    def holds(self, version: Version) -> bool:
+        """Whether it is there in ``version``."""
+        return self.introduced <= version and not self.is_removed(version)
+
+    def is_removed(self, version: Version) -> bool:
+        """Whether it was there once, and no longer is."""
+        return bool(self.removed) and version >= self.removed
+
+    def warning(self, version: Version, api_version: str, kind: str) -> str:
+        """What users are told of a deprecated version of a kind; empty while it is not.
+
+        Source: apiserver pkg/endpoints/deprecation/deprecation.go WarningMessage.
+        """
+        if not self.deprecated or version < self.deprecated:
+            return ""
+        text = f"{api_version} {kind} is deprecated in v{_dots(self.deprecated)}+"
+        if self.removed:
+            text += f", unavailable in v{_dots(self.removed)}+"
+        return f"{text}; use {self.instead}" if self.instead else text
+
+
+def _dots(version: Version) -> str:
+    return ".".join(map(str, version))
+
+
+_ALWAYS = Life()
+
+# apiVersion, kind, introduced, deprecated, removed, and the apiVersion that replaces it.
+_ROWS = """
+v1 ComponentStatus - 1.19 - -
+v1 Endpoints - 1.33 - discovery.k8s.io/v1:EndpointSlice
+admissionregistration.k8s.io/v1beta1 * 1.9 1.16 1.22 admissionregistration.k8s.io/v1
+admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy 1.30 - - -
+admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding 1.30 - - -
+admissionregistration.k8s.io/v1 MutatingAdmissionPolicy 1.36 - - -
+admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding 1.36 - - -
+apiextensions.k8s.io/v1beta1 * 1.7 1.16 1.22 apiextensions.k8s.io/v1
+apiregistration.k8s.io/v1beta1 * 1.7 1.19 1.22 apiregistration.k8s.io/v1
+apps/v1beta1 * 1.6 1.8 1.16 apps/v1
+apps/v1beta2 * 1.8 1.9 1.16 apps/v1
+authentication.k8s.io/v1beta1 * 1.4 1.19 1.22 authentication.k8s.io/v1
+authentication.k8s.io/v1 SelfSubjectReview 1.28 - - -
+authorization.k8s.io/v1beta1 * 1.2 1.19 1.22 authorization.k8s.io/v1
+autoscaling/v2 * 1.23 - - -
+autoscaling/v2beta1 * 1.8 1.22 1.25 autoscaling/v2
+autoscaling/v2beta2 * 1.12 1.23 1.26 autoscaling/v2
+batch/v1 CronJob 1.21 - - -
+batch/v1beta1 CronJob 1.8 1.21 1.25 batch/v1
+certificates.k8s.io/v1beta1 * 1.12 1.19 1.22 certificates.k8s.io/v1
+certificates.k8s.io/v1 ClusterTrustBundle 1.37 - - -
+certificates.k8s.io/v1 PodCertificateRequest 1.37 - - -
+coordination.k8s.io/v1beta1 * 1.12 1.19 1.22 coordination.k8s.io/v1
+discovery.k8s.io/v1 * 1.21 - - -
+discovery.k8s.io/v1beta1 * 1.16 1.21 1.25 discovery.k8s.io/v1
+events.k8s.io/v1beta1 * 1.8 1.22 1.25 -
+extensions/v1beta1 DaemonSet 1.1 1.8 1.16 apps/v1
+extensions/v1beta1 Deployment 1.1 1.8 1.16 apps/v1
+extensions/v1beta1 Ingress 1.1 1.14 1.22 networking.k8s.io/v1
+extensions/v1beta1 NetworkPolicy 1.3 1.9 1.16 networking.k8s.io/v1
+extensions/v1beta1 PodSecurityPolicy 1.2 1.11 1.16 policy/v1beta1
+extensions/v1beta1 ReplicaSet 1.2 1.8 1.16 apps/v1
+flowcontrol.apiserver.k8s.io/v1 * 1.29 - - -
+flowcontrol.apiserver.k8s.io/v1beta1 * 1.20 1.23 1.26 flowcontrol.apiserver.k8s.io/v1beta2
+flowcontrol.apiserver.k8s.io/v1beta2 * 1.23 1.26 1.29 flowcontrol.apiserver.k8s.io/v1beta3
+flowcontrol.apiserver.k8s.io/v1beta3 * 1.26 1.29 1.32 flowcontrol.apiserver.k8s.io/v1
+networking.k8s.io/v1 IPAddress 1.33 - - -
+networking.k8s.io/v1 ServiceCIDR 1.33 - - -
+networking.k8s.io/v1beta1 Ingress 1.14 1.19 1.22 networking.k8s.io/v1
+networking.k8s.io/v1beta1 IngressClass 1.18 1.19 1.22 networking.k8s.io/v1:IngressClassList
+node.k8s.io/v1beta1 * 1.13 1.22 1.25 -
+policy/v1 * 1.21 - - -
+policy/v1 Eviction 1.22 - - -
+policy/v1beta1 Eviction 1.5 1.22 1.25 policy/v1
+policy/v1beta1 PodDisruptionBudget 1.5 1.21 1.25 policy/v1
+policy/v1beta1 PodSecurityPolicy 1.10 1.21 1.25 -
+rbac.authorization.k8s.io/v1beta1 * 1.6 1.17 1.22 rbac.authorization.k8s.io/v1
+resource.k8s.io/v1 * 1.34 - - -
+resource.k8s.io/v1 DeviceTaintRule 1.37 - - -
+scheduling.k8s.io/v1beta1 * 1.11 1.14 1.22 scheduling.k8s.io/v1
+storage.k8s.io/v1 CSIStorageCapacity 1.24 - - -
+storage.k8s.io/v1 VolumeAttributesClass 1.34 - - -
+storage.k8s.io/v1beta1 * 1.10 1.19 1.22 storage.k8s.io/v1
+storage.k8s.io/v1beta1 CSINode 1.14 1.17 1.22 storage.k8s.io/v1
+storage.k8s.io/v1beta1 CSIStorageCapacity 1.21 1.24 1.27 storage.k8s.io/v1
+storagemigration.k8s.io/v1 * 1.37 - - -
+"""
+
+# Verbs and subresources that a resource got later: "plural" or "plural/subresource", its life.
+_PARTS = """
+services deletecollection 1.23
+pods/ephemeralcontainers * 1.23
+pods/resize * 1.33
+"""
+
+
+def _version(text: str) -> Version:
+    return () if text == "-" else version_of(text)
+
+
+def _parse() -> dict[tuple[str, str], Life]:
+    found = {}
+    for line in _ROWS.strip().splitlines():
+        api_version, kind, introduced, deprecated, removed, instead = line.split()
+        instead = "" if instead == "-" else instead.replace(":", " ")
+        life = Life(_version(introduced), _version(deprecated), _version(removed), instead)
+        found[api_version, kind] = life
+    return found
+
+
+_LIVES: Mapping[tuple[str, str], Life] = _parse()
+_INTRODUCED: Mapping[tuple[str, str], Version] = {
+    (part, verb): version_of(version)
+    for part, verb, version in map(str.split, _PARTS.strip().splitlines())
+}
+
+
+def life_of(api_version: str, kind: str) -> Life:
+    """The life of a version of a kind."""
+    found = _LIVES.get((api_version, kind)) or _LIVES.get((api_version, "*"), _ALWAYS)
+    if found.instead and " " not in found.instead:
+        return replace(found, instead=f"{found.instead} {kind}")
+    return found
+
+
+def has_part(part: str, verb: str, version: Version) -> bool:
+    """Whether ``services`` had ``deletecollection``, or ``pods/resize`` was there (verb ``*``)."""
+    return version >= _INTRODUCED.get((part, verb), ())
