@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from muntin.apiserver.access_config import AccessConfig
+from muntin.apiserver.limits_config import LimitsConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,8 +14,8 @@ class ApiServerConfig:
     """``client_ca`` (PEM) signs client certificates; ``service_account_key`` (PEM, EC P-256)
     signs tokens. ``advertise_address`` and ``port`` are what the ``kubernetes`` Service leads to.
     ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets, the proxy client's to
-    aggregated API servers. ``access`` is who may come in, and what is written about them.
-    ``runtime_config`` turns group versions on and off (``model.resources.serving``).
+    aggregated API servers. ``access`` is who may come in, and what is written about them;
+    ``limits`` is how much they may ask.
     """
 
     kubernetes_version: str
@@ -25,6 +26,7 @@ class ApiServerConfig:
     node_ports: tuple[int, int] = (30000, 32767)
     issuer: str = "https://kubernetes.default.svc.cluster.local"
     access: AccessConfig = field(default_factory=AccessConfig)
+    limits: LimitsConfig = field(default_factory=LimitsConfig)
     kubelet_ca: bytes = b""
     kubelet_client_certificate: bytes = b""
     kubelet_client_key: bytes = b""

@@ -12,6 +12,7 @@ from muntin.apiserver.authn.service_account import TokenIssuer
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.limits import RequestLimits
 from muntin.apiserver.metrics import Metrics
 from muntin.apiserver.paging import Snapshots
 from muntin.apiserver.published import Published
@@ -43,4 +44,5 @@ class Core:
     issuer: TokenIssuer
     allocator: ServiceAllocator
     metrics: Metrics
+    limits: RequestLimits
     kubelet_client: Callable[[], HttpClient]

@@ -61,30 +61,35 @@ class Handler:
         found: ApiRequest | None = None
         try:
             found = self.resolve(request, user)
-            self._core.authorizer.check(found)
-            answer = await self._dispatch(found)
+            answer = await self._core.limits.run(found, self._serve)
         except MuntinError as err:
             answer = status.error_response(err)
-        except Exception:
-            log.exception(
-                "request failed", **fields(method=request.method, path=request.path, user=user.name)
-            )
-            answer = status.error_response(RuntimeError())
         if isinstance(answer, Response):
             self._finish(answer, found, time.monotonic() - started)
         return answer
 
+    async def _serve(self, request: ApiRequest) -> Answer:
+        """Answer a request that has its place among those that run; errors are answers, too."""
+        try:
+            self._core.authorizer.check(request)
+            return await self._dispatch(request)
+        except MuntinError as err:
+            return status.error_response(err)
+        except Exception:
+            log.exception(
+                "request failed",
+                **fields(method=request.http.method, path=request.path, user=request.user.name),
+            )
+            return status.error_response(RuntimeError())
+
     def _finish(self, answer: Response, found: ApiRequest | None, seconds: float) -> None:
-        if found is None:
-            self._core.metrics.request("", "", answer.status, seconds)
-            return
-        if found.warnings:
+        if found is not None and found.warnings:
             unique = dict.fromkeys(found.warnings)
             texts = (text.replace("\\", "\\\\").replace('"', '\\"') for text in unique)
             warning = ", ".join(f'299 - "{text}"' for text in texts)
             answer.headers = {**answer.headers, "Warning": warning}
-        plural = found.resource.plural if found.resource else ""
-        self._core.metrics.request(found.verb, plural, answer.status, seconds)
+        size = len(answer.body) if isinstance(answer.body, bytes) else -1
+        self._core.metrics.request(found, answer.status, seconds, size)
 
     def resolve(self, request: Request, user: User) -> ApiRequest:
         """What the request is about.

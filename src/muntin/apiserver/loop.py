@@ -24,7 +24,9 @@ from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
+from muntin.apiserver.flowcontrol import FlowControl
 from muntin.apiserver.handler import Handler
+from muntin.apiserver.limits import RequestLimits
 from muntin.apiserver.metrics import Metrics
 from muntin.apiserver.paging import Snapshots
 from muntin.apiserver.published import Published
@@ -62,6 +64,7 @@ class ApiServer:
         issuer = TokenIssuer(config.service_account_key, config.issuer, cache, clock)
         authorizer = Authorizer(cache)
         self._kubelet_client: HttpClient | None = None
+        metrics = _metrics(cache)
         self.config = config
         self.core = Core(
             config=config,
@@ -72,12 +75,13 @@ class ApiServer:
             published=Published(schema, registry),
             cache=cache,
             snapshots=Snapshots(clock),
-            authenticator=Authenticator(issuer, anonymous=config.anonymous),
+            authenticator=Authenticator(issuer, anonymous=config.access.anonymous),
             authorizer=authorizer,
             admission=Admission.standard(config, cache, authorizer),
             issuer=issuer,
             allocator=ServiceAllocator(cache, config.service_cidr, config.node_ports),
-            metrics=_metrics(cache),
+            metrics=metrics,
+            limits=_limits(config, cache, metrics, clock),
             kubelet_client=self._kubelets,
         )
         self.handler = Handler(self.core)
@@ -90,6 +94,7 @@ class ApiServer:
         self._tasks = [
             asyncio.create_task(cache.follow(), name="apiserver-follow"),
             asyncio.create_task(self._compact(), name="apiserver-compact"),
+            asyncio.create_task(self.core.limits.watch_deadlines(), name="apiserver-deadlines"),
         ]
         await cache.fresh()
         self.core.allocator.load()
@@ -148,6 +153,12 @@ class ApiServer:
                 except errors.Unavailable as err:
                     log.warning("compaction failed", **fields(error=err))
             before = now
+
+
+def _limits(config: ApiServerConfig, cache: Cache, metrics: Metrics, clock: Clock) -> RequestLimits:
+    limits = config.limits
+    flow = FlowControl(cache, metrics, seats=limits.seats, wait_s=limits.request_timeout_s / 4)
+    return RequestLimits(flow, metrics, clock, limits.request_timeout_s)
 
 
 def _metrics(cache: Cache) -> Metrics:

@@ -1,63 +1,215 @@
-"""Counters in the Prometheus text form."""
+"""What the server counts, under upstream's names.
+
+A request's label values are made once per kind of request; counting one is a few additions.
+Source: apiserver v1.34 pkg/endpoints/metrics/metrics.go.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0)
+from muntin.kit import metrics
+from muntin.kit.metrics import Collected, Counter, Families, Gauge, Histogram
+
+if TYPE_CHECKING:
+    from muntin.apiserver.request import ApiRequest
+
 Labels = tuple[tuple[str, str], ...]
+
+DURATION_S = (
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30,
+    45, 60,
+)  # fmt: skip
+SIZE_BYTES = tuple(1000.0 * 10**power for power in range(7))
+EVENT_BYTES = tuple(1024.0 * 2**power for power in range(8))
+ADMISSION_S = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5)
+ETCD_S = (
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30,
+    45, 60,
+)  # fmt: skip
+CONNECT = frozenset({"exec", "attach", "portforward", "proxy"})
+LONG_RUNNING = frozenset({"exec", "attach", "portforward", "proxy", "log"})
+READS = frozenset({"get", "list", "watch", "head", "options"})
+
+_WHAT = ("group", "version", "resource", "subresource", "scope", "component")
+_VERBS = {
+    "get": "GET", "list": "LIST", "watch": "WATCH", "create": "POST", "update": "PUT",
+    "patch": "PATCH", "delete": "DELETE", "deletecollection": "DELETECOLLECTION", "post": "POST",
+    "put": "PUT", "head": "GET",
+}  # fmt: skip
+
+
+class _Series:
+    """The counters of one kind of request."""
+
+    __slots__ = ("codes", "durations", "key", "sizes", "what")
+
+    def __init__(self, what: tuple[str, ...], dry_run: str) -> None:
+        self.what = what
+        self.key = (what[0], dry_run, *what[1:])
+        self.codes: dict[int, int] = {}
+        self.durations = [0.0] * (len(DURATION_S) + 2)
+        self.sizes = [0.0] * (len(SIZE_BYTES) + 2)
 
 
 class Metrics:
-    """What the server counts; gauges are asked for when they are read."""
+    """The metrics of one server; other parts add families of their own to ``families``."""
 
     def __init__(self) -> None:
-        self._requests: dict[Labels, int] = defaultdict(int)
-        self._durations: dict[Labels, list[float]] = {}
-        self._gauges: list[tuple[str, str, Callable[[], list[tuple[Labels, float]]]]] = []
+        self.families = Families()
+        self._series: dict[object, _Series] = {}
+        self.in_flight = [0, 0]  # reading, mutating requests
+        new = self.families.add
+        new(Collected("apiserver_current_inflight_requests",
+                      "Requests being served, per kind of request.", ("request_kind",),
+                      self._current))  # fmt: skip
+        self.long_running = new(Gauge("apiserver_longrunning_requests",
+                                      "All active long-running apiserver requests.",
+                                      ("verb", *_WHAT)))  # fmt: skip
+        self.terminations = new(Counter("apiserver_request_terminations_total",
+                                        "Requests which apiserver terminated in self-defense.",
+                                        ("verb", *_WHAT, "code")))  # fmt: skip
+        self.watch_events = new(Counter("apiserver_watch_events_total",
+                                        "Number of events sent in watch clients.",
+                                        ("group", "version", "resource")))  # fmt: skip
+        self.deprecated = new(
+            Gauge("apiserver_requested_deprecated_apis", "Deprecated APIs that were requested.",
+                  ("group", "version", "resource", "subresource", "removed_release")))  # fmt: skip
+        self.admission_steps = new(
+            Histogram("apiserver_admission_step_admission_duration_seconds",
+                      "Admission sub-step latency, broken out for each operation and step type.",
+                      ("type", "operation", "rejected"), ADMISSION_S))  # fmt: skip
+        self.admission_controllers = new(
+            Histogram("apiserver_admission_controller_admission_duration_seconds",
+                      "Admission controller latency, identified by name.",
+                      ("name", "type", "operation", "rejected"), ADMISSION_S))  # fmt: skip
+        self.store_requests = new(
+            Histogram("etcd_request_duration_seconds", "Latency of the store's operations.",
+                      ("operation", "type"), ETCD_S))  # fmt: skip
+        self.authentication = new(Counter("authenticated_user_requests",
+                                          "Authenticated requests broken out by username.",
+                                          ("username",)))  # fmt: skip
+        self.authentication_attempts = new(Counter("authentication_attempts",
+                                                   "Authentication attempts by result.",
+                                                   ("result",)))  # fmt: skip
+        self.authorization = new(Counter("apiserver_authorization_decisions_total",
+                                         "Authorization decisions by authorizer and decision.",
+                                         ("type", "name", "decision")))  # fmt: skip
+        new(_Requests(self._series))
+        new(_Rows("apiserver_request_duration_seconds",
+                  "Response latency in seconds, watches not counted.", DURATION_S,
+                  lambda: [(s.key, s.durations) for s in self._series.values()],
+                  ("verb", "dry_run", *_WHAT)))  # fmt: skip
+        new(_Rows("apiserver_response_sizes", "Response size in bytes.", SIZE_BYTES,
+                  lambda: [(s.what, s.sizes) for s in self._series.values() if any(s.sizes)],
+                  ("verb", *_WHAT)))  # fmt: skip
+        metrics.process(self.families)
 
-    def request(self, verb: str, resource: str, code: int, seconds: float) -> None:
-        """Count one answered request."""
-        self._requests[(("verb", verb), ("resource", resource), ("code", str(code)))] += 1
-        key = (("verb", verb), ("resource", resource))
-        row = self._durations.get(key)
-        if row is None:
-            row = self._durations[key] = [0.0] * (len(_BUCKETS) + 2)
-        for index, bound in enumerate(_BUCKETS):
-            if seconds <= bound:
-                row[index] += 1
-        row[-2] += 1
-        row[-1] += seconds
+    def request(self, found: ApiRequest | None, code: int, seconds: float, size: int = -1) -> None:
+        """Count one answered request; ``size`` is -1 when its body is streamed."""
+        if found is None:
+            series = self._of(None, "other", "", "", False)
+        else:
+            sub = found.subresource.name if found.subresource is not None else ""
+            series = self._of(found.resource, found.verb, sub, _scope(found), found.dry_run)
+        codes = series.codes
+        codes[code] = codes.get(code, 0) + 1
+        if series.what[0] != "WATCH":
+            row = series.durations
+            row[bisect_left(DURATION_S, seconds)] += 1.0
+            row[-1] += seconds
+        if size >= 0:
+            row = series.sizes
+            row[bisect_left(SIZE_BYTES, size)] += 1.0
+            row[-1] += size
+
+    def labels(self, found: ApiRequest) -> tuple[str, ...]:
+        """Verb, group, version, resource, subresource, scope and component of a request."""
+        sub = found.subresource.name if found.subresource is not None else ""
+        return self._of(found.resource, found.verb, sub, _scope(found), False).what
+
+    def _of(
+        self, resource: object, verb: str, subresource: str, scope: str, dry_run: bool
+    ) -> _Series:
+        key = (id(resource), verb, subresource, scope, dry_run)
+        series = self._series.get(key)
+        if series is None or series.what[1:4] != _names(resource):
+            shown = "CONNECT" if subresource in CONNECT else _VERBS.get(verb, "other")
+            what = (shown, *_names(resource), subresource, scope, "apiserver")
+            series = self._series[key] = _Series(what, "All" if dry_run else "")
+        return series
+
+    def _current(self) -> metrics.Samples:
+        return [(("mutating",), self.in_flight[1]), (("readOnly",), self.in_flight[0])]
 
     def gauge(self, name: str, text: str, read: Callable[[], list[tuple[Labels, float]]]) -> None:
-        """Add a gauge whose values ``read`` gives."""
-        self._gauges.append((name, text, read))
+        """Add a gauge whose labels and values ``read`` gives."""
+        first = read()
+        names = tuple(key for key, _ in first[0][0]) if first else ()
+
+        def samples() -> metrics.Samples:
+            return [(tuple(value for _, value in labels), number) for labels, number in read()]
+
+        self.families.add(Collected(name, text, names, samples))
 
     def text(self) -> str:
         """All metrics."""
-        return "\n".join(self._lines()) + "\n"
-
-    def _lines(self) -> Iterator[str]:
-        yield "# HELP apiserver_request_total Requests by verb, resource and HTTP status code."
-        yield "# TYPE apiserver_request_total counter"
-        for labels, count in sorted(self._requests.items()):
-            yield f"apiserver_request_total{_labels(labels)} {count}"
-        name = "apiserver_request_duration_seconds"
-        yield f"# HELP {name} Time to the end of an answer; watches are not counted."
-        yield f"# TYPE {name} histogram"
-        for labels, row in sorted(self._durations.items()):
-            for bound, seen in zip((*map(str, _BUCKETS), "+Inf"), row[:-1], strict=True):
-                yield f"{name}_bucket{_labels((*labels, ('le', bound)))} {seen:.0f}"
-            yield f"{name}_sum{_labels(labels)} {row[-1]:.6f}"
-            yield f"{name}_count{_labels(labels)} {row[-2]:.0f}"
-        for gauge, text, read in self._gauges:
-            yield f"# HELP {gauge} {text}"
-            yield f"# TYPE {gauge} gauge"
-            for labels, value in read():
-                yield f"{gauge}{_labels(labels)} {value:g}"
+        return self.families.text()
 
 
-def _labels(labels: Labels) -> str:
-    inner = ",".join(f'{key}="{value}"' for key, value in labels)
-    return f"{{{inner}}}" if inner else ""
+def _names(resource: object) -> tuple[str, str, str]:
+    if resource is None:
+        return ("", "", "")
+    return (resource.group, resource.version, resource.plural)  # type: ignore[attr-defined]
+
+
+def _scope(found: ApiRequest) -> str:
+    if found.resource is None:
+        return ""
+    if found.name:
+        return "resource"
+    return "namespace" if found.namespace else "cluster"
+
+
+class _Requests:
+    name = "apiserver_request_total"
+
+    def __init__(self, series: dict[object, _Series]) -> None:
+        self._series = series
+
+    def lines(self) -> Iterator[str]:
+        counted = Counter(
+            self.name,
+            "Counter of apiserver requests broken out for each verb, dry run value, group, "
+            "version, resource, scope, component, and HTTP response code.",
+            ("verb", "dry_run", *_WHAT, "code"),
+        )
+        for series in self._series.values():
+            for code, number in series.codes.items():
+                counted.add((*series.key, str(code)), number)
+        return counted.lines()
+
+
+class _Rows:
+    """A histogram whose rows lie elsewhere."""
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        bounds: tuple[float, ...],
+        rows: Callable[[], list[tuple[tuple[str, ...], list[float]]]],
+        labels: tuple[str, ...],
+    ) -> None:
+        self.name, self._text, self._bounds, self._labels = name, text, bounds, labels
+        self._rows = rows
+
+    def lines(self) -> Iterator[str]:
+        shown = Histogram(self.name, self._text, self._labels, self._bounds)
+        for key, row in self._rows():
+            total = shown.row(key)
+            for at, number in enumerate(row):
+                total[at] += number
+        return shown.lines()

@@ -1,12 +1,15 @@
-"""Times of API objects, and how `kubectl` writes how long ago they were.
+"""Times of API objects, how `kubectl` writes how long ago they were, and Go's durations.
 
-Source: apimachinery pkg/util/duration/duration.go (HumanDuration) v1.34.
+Source: apimachinery pkg/util/duration/duration.go (HumanDuration) v1.34; Go's time.ParseDuration.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from functools import lru_cache
+
+from muntin.kit.errors import Invalid
 
 _MINUTE, _HOUR = 60, 3600
 _DAY_HOURS, _YEAR_DAYS = 24, 365
@@ -54,3 +57,34 @@ def human(seconds: float) -> str:
 def since(stamp: str | None, now_s: float) -> str:
     """How long before ``now_s`` (seconds since 1970) ``stamp`` was; ``<unknown>`` without one."""
     return human(now_s - epoch_s(stamp)) if stamp else "<unknown>"
+
+
+_UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0,
+            "h": 3600.0}  # fmt: skip
+_part = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([^\d.]*)").match
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of a duration as Go writes it: ``300ms``, ``1.5h``, ``-2h45m``, ``0``.
+
+    Raises:
+        Invalid: with the words of Go's time.ParseDuration.
+    """
+    sign, rest = (-1.0, text[1:]) if text[:1] == "-" else (1.0, text.removeprefix("+"))
+    if rest == "0":
+        return 0.0
+    seconds, at = 0.0, 0
+    while at < len(rest):
+        found = _part(rest, at)
+        if found is None:
+            raise Invalid(f'time: invalid duration "{text}"')
+        number, unit = found.groups()
+        if not unit:
+            raise Invalid(f'time: missing unit in duration "{text}"')
+        if unit not in _UNITS_S:
+            raise Invalid(f'time: unknown unit "{unit}" in duration "{text}"')
+        seconds += float(number) * _UNITS_S[unit]
+        at = found.end()
+    if not at:
+        raise Invalid(f'time: invalid duration "{text}"')
+    return sign * seconds
