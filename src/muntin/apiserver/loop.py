@@ -25,6 +25,7 @@ from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.flowcontrol import FlowControl
+from muntin.apiserver.flowcontrol.upkeep import FlowUpkeep
 from muntin.apiserver.handler import Handler
 from muntin.apiserver.limits import RequestLimits
 from muntin.apiserver.metrics import Metrics
@@ -99,6 +100,9 @@ class ApiServer:
         await cache.fresh()
         self.core.allocator.load()
         await objects.run(self.core, self.transport(objects.USER))
+        upkeep = FlowUpkeep(self.core, self.transport(objects.USER))
+        await upkeep.settle()
+        self._tasks.append(asyncio.create_task(upkeep.run(), name="apiserver-flowcontrol"))
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
