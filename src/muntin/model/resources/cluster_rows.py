@@ -104,6 +104,12 @@ def _devices() -> tuple[Resource, ...]:
     )
 
 
+def _extensions(version: str) -> Resource:
+    _, cluster = builders("apiextensions.k8s.io", version)
+    names = ("CustomResourceDefinition", "customresourcedefinitions", "crd crds", STATUS)
+    return cluster(*names, categories="api-extensions")
+
+
 def _one(group: str, versions: str, namespaced: bool, *names: str) -> tuple[Resource, ...]:
     """The rows of a group that has one kind, in each of its ``versions``."""
     rows = []
@@ -127,6 +133,7 @@ CERTIFICATES = _certificates()
 NETWORKING = _networking()
 RBAC = (*_rbac("v1"), *_rbac("v1beta1"))
 STORAGE = _storage()
+API_EXTENSIONS = (_extensions("v1"), _extensions("v1beta1"))
 SCHEDULING = _one(
     "scheduling.k8s.io", "v1 v1beta1", False, "PriorityClass", "priorityclasses", "pc"
 )

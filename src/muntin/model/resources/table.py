@@ -24,6 +24,7 @@ RESOURCES: tuple[Resource, ...] = (
     *workload_rows.POLICY,
     *cluster_rows.RBAC,
     *cluster_rows.STORAGE,
+    *cluster_rows.API_EXTENSIONS,
     *cluster_rows.SCHEDULING,
     *cluster_rows.COORDINATION,
     *cluster_rows.NODE,
@@ -117,6 +118,7 @@ REPLICA_SETS = known("apps/v1", "ReplicaSet")
 STATEFUL_SETS = known("apps/v1", "StatefulSet")
 CRON_JOBS = known("batch/v1", "CronJob")
 JOBS = known("batch/v1", "Job")
+CUSTOM_RESOURCE_DEFINITIONS = known("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 CERTIFICATE_SIGNING_REQUESTS = known("certificates.k8s.io/v1", "CertificateSigningRequest")
 LEASES = known("coordination.k8s.io/v1", "Lease")
 ENDPOINT_SLICES = known("discovery.k8s.io/v1", "EndpointSlice")
