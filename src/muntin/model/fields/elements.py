@@ -1,0 +1,124 @@
+"""Path elements, in the text form of FieldsV1: one step from a value to a part of it.
+
+``f:name`` is a member of an object, ``k:{"name":"a"}`` the element of a list with those key fields,
+``v:"a"`` an element of a set, ``i:0`` an index. Equal steps have equal texts: keys are sorted, and
+numbers without a fraction are integers.
+Source: sigs.k8s.io/structured-merge-diff v6 fieldpath/serialize-pe.go; API reference, FieldsV1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from muntin.kit.errors import Invalid
+from muntin.model.fields.types import FieldType
+
+SELF = "."  # the member of a node that says that the place itself belongs to the set
+
+
+def of_field(name: str) -> str:
+    """The step to a member of an object."""
+    return f"f:{name}"
+
+
+def of_value(value: Any) -> str:
+    """The step to an element of a set."""
+    return "v:" + _text(_plain(value))
+
+
+def of_item(type_: FieldType, item: Any) -> str:
+    """The step to ``item``, an element of a set or associative list of ``type_``.
+
+    Raises:
+        Invalid: the element cannot be told from others.
+    """
+    if not type_.keys:
+        return _of_set_item(item)
+    if item is None:
+        raise Invalid("associative list with keys may not have a null element")
+    if not isinstance(item, dict):
+        raise Invalid("associative list with keys may not have non-map elements")
+    found = {}
+    for key in type_.keys:
+        if key in item:
+            found[key] = _plain(item[key])
+        elif key in type_.defaults:
+            found[key] = type_.defaults[key]
+    if not found:
+        names = " ".join(f'"{key}"' for key in type_.keys)
+        raise Invalid(
+            f"associative list with keys has an element that omits all key fields [{names}] "
+            "(and doesn't have default values for any key fields)"
+        )
+    return "k:" + _text(found)
+
+
+def _of_set_item(item: Any) -> str:
+    if isinstance(item, dict):
+        raise Invalid("associative list without keys has an element that's a map type")
+    if isinstance(item, list):
+        raise Invalid("not supported: associative list with lists as elements")
+    if item is None:
+        raise Invalid("associative list without keys has an element that's an explicit null")
+    return of_value(item)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _text(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def parse(text: str) -> str | None:
+    """A step as a client wrote it, in its one form; None for a kind of step that is not known.
+
+    Raises:
+        Invalid: it is no step.
+    """
+    if len(text) < 2:
+        raise Invalid("key must be 2 characters long:")
+    if text[1] != ":":
+        raise Invalid(f"missing colon: {text}")
+    kind, rest = text[0], text[2:]
+    if kind == "f":
+        return text
+    try:
+        if kind == "v":
+            return of_value(orjson.loads(rest))
+        if kind == "k":
+            found = orjson.loads(rest)
+            if not isinstance(found, dict):
+                raise Invalid(f"expected an object of key fields: {text}")
+            return "k:" + _text({name: _plain(value) for name, value in found.items()})
+        if kind == "i":
+            return f"i:{int(rest)}"
+    except ValueError as err:
+        raise Invalid(f"parsing key as path element: {err}") from err
+    return None
+
+
+def show(path: Sequence[str]) -> str:
+    """A path as messages have it: ``.spec.containers[name="a"].image``."""
+    return "".join(map(_shown, path))
+
+
+def _shown(element: str) -> str:
+    kind, text = element[0], element[2:]
+    if kind == "f":
+        return f".{text}"
+    if kind == "k":
+        pairs = orjson.loads(text).items()
+        return f"[{','.join(f'{name}={_text(value)}' for name, value in pairs)}]"
+    return f"[={text}]" if kind == "v" else f"[{text}]"
+
+
+def order(element: str) -> tuple[int, str]:
+    """Sorts steps as upstream lists them: members, keys, values, indices."""
+    return "fkvi".find(element[0]), element

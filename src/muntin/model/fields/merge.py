@@ -1,0 +1,118 @@
+"""Merging an applied configuration into an object, and taking fields out of one.
+
+Arguments are never changed; results share what did not change with them.
+Source: sigs.k8s.io/structured-merge-diff v6 typed/merge.go, remove.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from muntin.model.fields import elements, sets
+from muntin.model.fields.sets import FieldSet
+from muntin.model.fields.tree import member_of
+from muntin.model.fields.types import FieldType, Kind
+
+
+def merge(type_: FieldType, live: Any, config: Any) -> Any:
+    """``live`` with all that ``config`` says; lists that are changed take the order of ``config``.
+
+    ``config`` has been checked; ``live`` may hold elements twice, which stay as they are.
+    """
+    if not config or not live or type_.atomic:
+        return config
+    if isinstance(config, dict) and type_.kind in (Kind.MAP, Kind.DEDUCED):
+        return _merge_maps(type_, live if isinstance(live, dict) else {}, config)
+    if isinstance(config, list) and type_.kind is Kind.LIST:
+        return _merge_lists(type_, live if isinstance(live, list) else [], config)
+    return config
+
+
+def _merge_maps(type_: FieldType, live: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
+    result = dict(live)
+    for name, value in config.items():
+        result[name] = merge(member_of(type_, name).type, live.get(name), value)
+    return result
+
+
+def _merge_lists(type_: FieldType, live: list[Any], config: list[Any]) -> list[Any]:
+    """The elements of both, once each, unless ``live`` alone has them more than once.
+
+    Elements of ``config`` come in its order. Those of ``live`` alone stay behind the elements that
+    they follow in ``live``, as far as that order holds.
+    """
+    theirs = [(elements.of_item(type_, item), item) for item in live]
+    mine = {elements.of_item(type_, item): item for item in config}
+    known = _unique(theirs)
+    items = type_.items
+    result: list[Any] = []
+    done: set[str] = set()
+    shared = [element for element in mine if element in known]
+    order = list(mine)
+    at = turn = 0
+    while at < len(theirs) or turn < len(order):
+        if at < len(theirs):
+            element, item = theirs[at]
+            if element not in mine:
+                result.append(item)
+                at += 1
+                continue
+            if turn < len(order) and shared and element != shared[0]:
+                at += 1  # its turn comes where ``config`` has it
+                continue
+            if element in done:
+                at += 1
+                if turn == len(order):
+                    continue
+        element = order[turn]
+        result.append(merge(items, known.get(element), mine[element]))
+        done.add(element)
+        turn += 1
+        if shared and shared[0] == element:
+            shared.pop(0)
+            if at < len(theirs) and theirs[at][0] == element:
+                at += 1
+    return result
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Elements by key; of those that are there twice none counts, they are not merged with."""
+    found: dict[str, Any] = {}
+    for element, item in pairs:
+        found[element] = None if element in found else item
+    return found
+
+
+def remove(type_: FieldType, value: Any, fields: FieldSet) -> Any:
+    """``value`` without the places in ``fields``; a map or list left without members is None."""
+    if type_.atomic or not fields:
+        return None if type_.atomic else value
+    if isinstance(value, dict) and value:
+        return _remove_members(type_, value, fields)
+    if isinstance(value, list) and value and type_.kind is Kind.LIST:
+        return _remove_items(type_, value, fields)
+    return value if not isinstance(value, dict | list) else None
+
+
+def _remove_members(type_: FieldType, value: dict[str, Any], fields: FieldSet) -> Any:
+    result = {}
+    for name, item in value.items():
+        member = member_of(type_, name)
+        node = fields.get(member.element)
+        if node is None:
+            result[name] = item
+        elif not sets.is_member(node):
+            result[name] = remove(member.type, item, node)
+    return result or None
+
+
+def _remove_items(type_: FieldType, value: list[Any], fields: FieldSet) -> Any:
+    result = []
+    items = type_.items
+    for item in value:
+        node = fields.get(elements.of_item(type_, item))
+        if node is None:
+            result.append(item)
+        elif not sets.is_member(node):
+            result.append(remove(items, item, node))
+    return result or None
