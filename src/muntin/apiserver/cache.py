@@ -31,9 +31,10 @@ RETRY_S = 0.2
 
 
 class Event:
-    """One change of one resource; ``frames`` keeps what it looks like on the wire, per format."""
+    """One change of one resource; ``frames`` are what it looks like on the wire, per format, while
+    it is being sent to many."""
 
-    __slots__ = ("frames", "item", "previous", "revision", "type")
+    __slots__ = ("_left", "frames", "item", "previous", "revision", "type")
 
     def __init__(self, kind: str, item: Item, previous: Item | None, revision: int) -> None:
         self.type = kind
@@ -41,6 +42,15 @@ class Event:
         self.previous = previous
         self.revision = revision
         self.frames: dict[tuple[str, object], bytes] = {}
+        self._left: Item | None = None
+
+    @property
+    def left(self) -> Item:
+        """What one sees whose selection the object has left: as it was, at this revision."""
+        assert self.previous is not None
+        if self._left is None:
+            self._left = self.previous.at_revision(self.revision)
+        return self._left
 
 
 Observer = Callable[[Event], None]
@@ -241,6 +251,7 @@ class Cache:
             resource = self.by_storage.get(storage)
             if resource is not None and resource.watchers:
                 # two turns later: those whose writes these are go first
+                resource.watchers.expect()
                 loop.call_soon(loop.call_soon, resource.watchers.fan_out, found)
 
     def _apply_one(self, change: Change) -> Event | None:

@@ -1,12 +1,15 @@
-"""Snapshots behind ``continue`` tokens: the rest of a list exactly as it was at its revision.
+"""Pages of a list that all show one revision.
 
-Objects never change once they are cached, so a snapshot is a list of references.
+A ``continue`` token says the revision and the key after which to go on, so any server on the same
+store can go on, also after a restart, as long as the store keeps that history. What has been
+listed lately is kept as well: objects never change once they are cached, so a snapshot is a list
+of references. Source: apiserver v1.34 pkg/storage/{continue,interfaces}.go, pkg/storage/etcd3.
 """
 
 from __future__ import annotations
 
 import base64
-import secrets
+from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -18,20 +21,94 @@ from muntin.kit.clock import Clock
 
 LIFETIME_S = 300.0
 MOST_KEPT = 200
+INCONSISTENT = -1  # the revision of a token that goes on with whatever there is now
 
+_VERSION = "meta.k8s.io/v1"
 _EXPIRED = (
-    "The provided continue parameter is too old to display a consistent list result. You must "
-    "start a new list without the continue parameter."
+    "The provided continue parameter is too old to display a consistent list result. You can "
+    "start a new list without the continue parameter, or use the continue token in this response "
+    "to retrieve the remainder of the results. Continuing with the provided token results in an "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was returned and now may show up in the list."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """``items`` of one list at ``revision``; pages are cut from it by offset."""
+class Place:
+    """Where a list goes on: after ``key`` (``namespace/name``), as of ``revision``."""
 
     revision: int
-    items: list[Item]
-    expires: float
+    key: str
+
+    def token(self) -> str:
+        """It as a ``continue`` value."""
+        start = self.key.removeprefix("/") + "\0"
+        data = {"v": _VERSION, "rv": self.revision, "start": start}
+        return base64.urlsafe_b64encode(orjson.dumps(data)).rstrip(b"=").decode()
+
+
+def parse_token(text: str, *, namespaced: bool) -> Place:
+    """The place that a ``continue`` value names.
+
+    Raises:
+        ApiError: 400, it is none of ours.
+    """
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        data = orjson.loads(raw)
+        version, revision, start = data["v"], data["rv"], data["start"]
+    except (ValueError, KeyError, TypeError) as err:
+        raise _invalid(f"continue key is not valid: {err}") from err
+    if version != _VERSION:
+        raise _invalid(
+            f"continue key is not valid: server does not recognize this encoded version {version}"
+        )
+    if not isinstance(revision, int) or not revision:
+        raise _invalid(
+            "continue key is not valid: incorrect encoded start resourceVersion "
+            "(version meta.k8s.io/v1)"
+        )
+    if not isinstance(start, str) or not start:
+        raise _invalid(
+            "continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"
+        )
+    plain = start.removesuffix("\0")
+    parts = plain.split("/")
+    if len(parts) != 1 + namespaced or any(part in ("", ".", "..") for part in parts):
+        raise _invalid(f"continue key is not valid: {start}")
+    return Place(revision, plain if namespaced else f"/{plain}")
+
+
+def _invalid(text: str) -> status.ApiError:
+    return status.bad_request(f"invalid continue token: {text}")
+
+
+def expired(place: Place) -> status.ApiError:
+    """410 for a place whose revision was compacted, with a token to go on all the same."""
+    error = status.expired(_EXPIRED)
+    error.metadata = {"continue": Place(INCONSISTENT, place.key).token()}
+    return error
+
+
+def key_of(item: Item) -> str:
+    """The key that pages are ordered and cut by."""
+    return f"{item.namespace}/{item.name}"
+
+
+def after(items: list[Item], key: str) -> int:
+    """The index of the first of ``items`` (in order of their keys) that comes after ``key``."""
+    return bisect_right(items, key, key=key_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What was listed: resource, namespace and selectors as they were given, and the revision."""
+
+    storage: str
+    namespace: str
+    labels: str
+    fields: str
+    revision: int
 
 
 class Snapshots:
@@ -39,46 +116,22 @@ class Snapshots:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._kept: OrderedDict[str, Snapshot] = OrderedDict()
+        self._kept: OrderedDict[Listed, tuple[list[Item], float]] = OrderedDict()
 
-    def keep(self, revision: int, items: list[Item]) -> str:
-        """Keep a list for its next pages and return its identifier."""
+    def keep(self, listed: Listed, items: list[Item]) -> None:
+        """Keep a list, in order of its keys, for its next pages."""
         now = self._clock.monotonic()
         while self._kept:
             oldest = next(iter(self._kept))
-            if len(self._kept) < MOST_KEPT and self._kept[oldest].expires > now:
+            if len(self._kept) < MOST_KEPT and self._kept[oldest][1] > now:
                 break
             del self._kept[oldest]
-        name = secrets.token_urlsafe(9)
-        self._kept[name] = Snapshot(revision, items, now + LIFETIME_S)
-        return name
+        self._kept.pop(listed, None)
+        self._kept[listed] = items, now + LIFETIME_S
 
-    def find(self, name: str) -> Snapshot:
-        """The list of that identifier.
-
-        Raises:
-            ApiError: 410, it is too old.
-        """
-        found = self._kept.get(name)
-        if found is None or found.expires < self._clock.monotonic():
-            raise status.expired(_EXPIRED)
-        return found
-
-
-def token(name: str, offset: int) -> str:
-    """The ``continue`` value of the page that begins at ``offset``."""
-    data = orjson.dumps({"v": "muntin/v1", "list": name, "offset": offset})
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def parse_token(text: str) -> tuple[str, int]:
-    """The identifier and offset in a ``continue`` value.
-
-    Raises:
-        ApiError: 400, it is none of ours.
-    """
-    try:
-        data = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        return str(data["list"]), int(data["offset"])
-    except (ValueError, KeyError, TypeError) as err:
-        raise status.bad_request(f"continue key is not valid: {text}") from err
+    def find(self, listed: Listed) -> list[Item] | None:
+        """The list, if it is still kept."""
+        found = self._kept.get(listed)
+        if found is None or found[1] < self._clock.monotonic():
+            return None
+        return found[0]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
+
 from muntin.apiserver import status
+from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.watchers import Filter
 from muntin.kit import errors
 from muntin.model.selectors import parse_fields, parse_labels
+
+PIECE = 1000  # objects looked at before others may run; their fields may have to be read first
 
 
 def selected(request: ApiRequest) -> Filter:
@@ -26,15 +32,18 @@ def selected(request: ApiRequest) -> Filter:
     return Filter(request.namespace, labels, fields)
 
 
-def revision_param(request: ApiRequest) -> int | None:
-    """The ``resourceVersion`` parameter; None when it is absent or empty.
+async def matching(items: Iterable[Item], wanted: Filter) -> list[Item]:
+    """Those of ``items`` that are wanted; ``items`` are taken at once, so they are of one moment.
 
-    Raises:
-        ApiError: 400, no number.
+    The namespace of ``wanted`` is taken for granted.
     """
-    text = request.param("resourceVersion")
-    if not text:
-        return None
-    if not text.isdigit():
-        raise status.bad_request(f"resourceVersion: Invalid value: {text!r}: not a number")
-    return int(text)
+    found = list(items)
+    if wanted.is_everything:
+        return found
+    if len(found) <= PIECE:
+        return [item for item in found if wanted.matches(item)]
+    kept: list[Item] = []
+    for start in range(0, len(found), PIECE):
+        kept += [item for item in found[start : start + PIECE] if wanted.matches(item)]
+        await asyncio.sleep(0)
+    return kept

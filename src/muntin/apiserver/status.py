@@ -34,6 +34,7 @@ class ApiError(MuntinError):
         self.code = code
         self.reason = reason
         self.details = dict(details or {})
+        self.metadata: dict[str, Any] = {}  # of the Status; a list's token lies there
 
 
 def _about(resource: Resource, name: str, *, kind: str = "") -> dict[str, Any]:
@@ -118,9 +119,11 @@ def too_many_requests(message: str, retry_after_s: int, causes: Sequence[Cause] 
 def status_object(error: BaseException) -> dict[str, Any]:
     """The Status of any error; one that is none of ours is an internal error without its text."""
     details: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     causes: Sequence[Cause] = ()
     if isinstance(error, ApiError):
         code, reason, message = error.code, error.reason, error.message
+        metadata = error.metadata
         details, causes = dict(error.details), error.causes
     elif isinstance(error, MuntinError):
         row = errors.wire_codes(error)
@@ -128,14 +131,11 @@ def status_object(error: BaseException) -> dict[str, Any]:
     else:
         code, reason, message = 500, "InternalError", "Internal error occurred"
     if causes:
-        details["causes"] = [
-            {"reason": cause.reason, "message": cause.message, "field": cause.field}
-            for cause in causes
-        ]
+        details["causes"] = [_cause(cause) for cause in causes]
     status: dict[str, Any] = {
         "kind": "Status",
         "apiVersion": "v1",
-        "metadata": {},
+        "metadata": metadata,
         "status": "Failure",
         "message": message,
         "reason": reason,
@@ -144,6 +144,11 @@ def status_object(error: BaseException) -> dict[str, Any]:
         status["details"] = details
     status["code"] = code
     return status
+
+
+def _cause(cause: Cause) -> dict[str, str]:
+    shown = {"reason": cause.reason, "message": cause.message}
+    return {**shown, "field": cause.field} if cause.field else shown
 
 
 def success(details: Mapping[str, Any] | None = None) -> dict[str, Any]:

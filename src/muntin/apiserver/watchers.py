@@ -59,21 +59,28 @@ def seen_as(event: Event, wanted: Filter) -> tuple[str, Item] | None:
     before = previous is not None and wanted.matches(previous)
     if wanted.matches(item):
         return ("MODIFIED" if before else "ADDED"), item
-    if before and previous is not None:
-        return "DELETED", previous.at_revision(event.revision)
-    return None
+    return ("DELETED", event.left) if before else None
 
 
 class Watcher:
     """One watch: ``render`` makes a frame of it; equal ``form`` means equal frames."""
 
-    __slots__ = ("_flushing", "_frames", "_loop", "_writer", "form", "life", "render", "revision",
-                 "wanted")  # fmt: skip
+    __slots__ = ("_count", "_flushing", "_frames", "_loop", "_size", "_writer", "form", "life",
+                 "render", "revision", "wanted")  # fmt: skip
 
-    def __init__(self, wanted: Filter, form: object, render: Render, writer: BodyWriter) -> None:
+    def __init__(
+        self,
+        wanted: Filter,
+        form: object,
+        render: Render,
+        writer: BodyWriter,
+        count: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self.wanted = wanted
         self.form = form
         self.render = render
+        self._count = count
+        self._size = 0
         self.revision = 0  # events up to here were sent, or concern it not
         self._writer = writer
         self._frames: list[bytes] = []
@@ -94,26 +101,39 @@ class Watcher:
         if seen is None:
             return
         kind, item = seen
-        if item is not event.item:  # left the selection: shared by those who select alike
-            self.send(self.render(kind, item))
-            return
-        key = (kind, self.form)
+        key = (kind if item is event.item else "left", self.form)
         frame = event.frames.get(key)
         if frame is None:
             frame = event.frames[key] = self.render(kind, item)
         self.send(frame)
 
     def send(self, frame: bytes) -> None:
-        """Write ``frame`` together with whatever else this turn of the loop brings."""
+        """Write ``frame`` together with whatever else this turn of the loop brings.
+
+        A client that leaves too much unread is cut off before it costs more memory.
+        """
+        self._size += len(frame)
+        if self._size > MOST_UNREAD and self._size + self._writer.buffered > 2 * MOST_UNREAD:
+            self._frames.clear()
+            self._writer.abort()
+            return
         self._frames.append(frame)
         if not self._flushing:
             self._flushing = True
             self._loop.call_soon(self._flush)
 
+    async def drain(self) -> None:
+        """Return when the client has taken most of what was sent."""
+        if self._frames:
+            self._flush()
+        await self._writer.drain()
+
     def _flush(self) -> None:
         self._flushing = False
         self._writer.write(b"".join(self._frames))
+        self._count(len(self._frames))
         self._frames.clear()
+        self._size = 0
         if self._writer.buffered > MOST_UNREAD:
             self._writer.abort()
 
@@ -124,6 +144,7 @@ class WatcherSet:
     def __init__(self) -> None:
         self._plain: set[Watcher] = set()
         self._indexed: dict[tuple[str, str], set[Watcher]] = {}
+        self._expected = 0
 
     def __len__(self) -> int:
         return len(self._plain) + sum(len(found) for found in self._indexed.values())
@@ -149,13 +170,24 @@ class WatcherSet:
         for watcher in [*self._plain, *(w for found in self._indexed.values() for w in found)]:
             watcher.close()
 
+    def expect(self) -> None:
+        """Some events will be fanned out soon."""
+        self._expected += 1
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether events that the cache has are not sent yet."""
+        return self._expected > 0
+
     def fan_out(self, events: list[Event]) -> None:
         """Send ``events`` to those whom they concern."""
+        self._expected -= 1
         for event in events:
             for watcher in self._plain:
                 watcher.offer(event)
             if self._indexed:
                 self._offer_indexed(event)
+            event.frames.clear()  # the ring keeps events long; frames would double it
 
     def _offer_indexed(self, event: Event) -> None:
         keys = {("metadata.name", event.item.name)}

@@ -84,7 +84,7 @@ class FlowUpkeep:
             found = self._core.cache.get(levels, "", reference) is not None
             condition = _dangling(reference, found=found)
             conditions = (obj.get("status") or {}).get("conditions") or []
-            old = next((c for c in conditions if c.get("type") == "Dangling"), {})
+            old: Object = next((c for c in conditions if c.get("type") == "Dangling"), {})
             if any(old.get(key) != value for key, value in condition.items()):
                 condition["lastTransitionTime"] = rfc3339(self._core.clock.now())
                 others = [c for c in conditions if c.get("type") != "Dangling"]
@@ -107,7 +107,7 @@ def _is_ours(obj: Object) -> bool:
     if metadata["name"] in defaults.MANDATORY:
         return True
     asked = (metadata.get("annotations") or {}).get(defaults.AUTO_UPDATE)
-    return asked == "true" if asked else metadata.get("generation", 1) == 1
+    return bool(asked == "true" if asked else metadata.get("generation", 1) == 1)
 
 
 def _holds(found: Any, wanted: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muntin.apiserver import output, writes
+from muntin.apiserver import list_options, output, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
@@ -11,7 +11,8 @@ from muntin.kit.http.messages import Response
 async def run(core: Core, request: ApiRequest) -> Response:
     """The object, with every write acknowledged before (or, at version "0", as cached)."""
     form = output.negotiate(request)
-    if request.param("resourceVersion") != "0":
-        await core.cache.fresh()
+    asked = list_options.asked_revision(request)
+    if asked != 0:
+        await list_options.reach(core.cache, asked)
     item = writes.find(core, request)
     return output.Renderer(core.cache, core.clock, request.target, form).response(item.raw)

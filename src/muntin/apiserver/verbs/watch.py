@@ -13,109 +13,157 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver import output, status
+from muntin.apiserver import list_options, output, status, watch_socket
 from muntin.apiserver.core import Core
+from muntin.apiserver.list_options import ListOptions
 from muntin.apiserver.request import ApiRequest
-from muntin.apiserver.selection import revision_param, selected
+from muntin.apiserver.selection import matching, selected
 from muntin.apiserver.watchers import Watcher
-from muntin.kit.http.messages import BodyWriter, Response
+from muntin.kit.http.messages import Answer, BodyWriter, Response
 
 BOOKMARK_S = 60.0
-# Watches end by themselves, at different times, so that clients spread over servers.
-SHORTEST_S, LONGEST_S = 1800.0, 3600.0
+LAST_BOOKMARK_S = 2.0  # before the watch ends, so that the client goes on from there
+PIECE = 500  # events sent before the client is waited for
 
 _HEADERS = {"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
 
 
-async def run(core: Core, request: ApiRequest) -> Response:
+async def run(core: Core, request: ApiRequest) -> Answer:
     """A stream of events; what has gone wrong by then is an ERROR event in it."""
-    form = output.negotiate(request)
-    wanted = selected(request)
-    after = revision_param(request)
-    initial = _initial_events(request, after)
-    timeout = _timeout(request)
-    renderer = output.Renderer(core.cache, core.clock, request.target, form)
+    stream = _Stream(core, request)
+    if watch_socket.is_asked(request.http):
+        return watch_socket.answer(request.http, stream.run)
+    return Response(200, _HEADERS, stream.run)
 
-    async def body(writer: BodyWriter) -> None:
+
+class _Stream:
+    """One watch. The client is waited for while it is sent what is known already."""
+
+    def __init__(self, core: Core, request: ApiRequest) -> None:
+        self._core = core
+        self._form = output.negotiate(request)
+        self._options = list_options.read(request, watch=True)
+        self._wanted = selected(request)
+        self._row = request.target
+        self._cache = core.cache.of(self._row)
+        self._renderer = output.Renderer(core.cache, core.clock, self._row, self._form)
+        self._timeout_s = _timeout(core, self._options)
+        self._labels = core.metrics.labels(request)
+        self._what = (self._row.group, self._row.version, self._row.plural)
+
+    async def run(self, writer: BodyWriter) -> None:
+        """Send events until the time is over or the client leaves."""
         # Frames of equal resource and format are the same for all watchers.
-        form_key = (request.target.api_version, form)
-        watcher = Watcher(wanted, form_key, renderer.event, writer)
-        watchers = core.cache.of(request.target).watchers
-        if not _catch_up(core, request, watcher, renderer, after, initial):
-            await asyncio.sleep(0)  # the error is written in the next turn
-            return
-        watchers.add(watcher)
+        form_key = (self._row.api_version, self._form)
+        watcher = Watcher(self._wanted, form_key, self._renderer.event, writer, self._count)
+        end_s = self._core.clock.monotonic() + self._timeout_s
+        metrics, watchers = self._core.metrics, self._cache.watchers
+        metrics.long_running.add(self._labels)
         try:
             with contextlib.suppress(TimeoutError):  # the resource is gone
                 async with watcher.life:
-                    await _stay(core, request, watcher, renderer, timeout)
+                    if await self._begin(watcher):
+                        watchers.add(watcher)
+                        await self._stay(watcher, end_s)
+            await watcher.drain()
         finally:
             watchers.discard(watcher)
+            metrics.long_running.add(self._labels, -1)
 
-    return Response(200, _HEADERS, body)
+    def _count(self, events: int) -> None:
+        self._core.metrics.watch_events.add(self._what, events)
 
+    # -- the beginning -----------------------------------------------------------------------
 
-def _timeout(request: ApiRequest) -> float:
-    text = request.param("timeoutSeconds")
-    if text.isdigit() and int(text):
-        return float(text)
-    return random.uniform(SHORTEST_S, LONGEST_S)
-
-
-def _initial_events(request: ApiRequest, after: int | None) -> bool:
-    """Whether the objects that are there are sent as ADDED first."""
-    if "sendInitialEvents" not in request.query:
-        return not after
-    if request.param("resourceVersionMatch") != "NotOlderThan":
-        raise status.bad_request(
-            "resourceVersionMatch: Forbidden: sendInitialEvents requires setting "
-            "resourceVersionMatch to NotOlderThan"
-        )
-    return request.flag("sendInitialEvents")
-
-
-def _catch_up(
-    core: Core, request: ApiRequest, watcher: Watcher, renderer: output.Renderer,
-    after: int | None, initial: bool,
-) -> bool:  # fmt: skip
-    """Send what is known already; False when the revision asked for is too old."""
-    cache = core.cache.of(request.target)
-    if initial:
-        for item in cache.select(watcher.wanted.namespace):
-            if watcher.wanted.matches(item):
-                watcher.send(renderer.event("ADDED", item))
-        if request.flag("sendInitialEvents") and request.flag("allowWatchBookmarks"):
-            watcher.send(renderer.bookmark(core.cache.revision, initial_end=True))
-    elif after:
-        events = cache.events_after(after)
-        if events is None:
-            watcher.send(_too_old(after, cache.ring_floor))
+    async def _begin(self, watcher: Watcher) -> bool:
+        """Send all up to now; False when that cannot be had. No event comes between its return
+        and the next ``await``."""
+        core, options = self._core, self._options
+        if options.initial_events:
+            try:
+                await self._reach(options.revision)
+            except status.ApiError as err:
+                watcher.send(_error_event(err))
+                return False
+            await self._send_all(watcher)
+        elif options.revision:
+            watcher.revision = options.revision
+        else:
+            await self._reach(options.revision)
+            watcher.revision = core.cache.revision
+        if not await self._send_missed(watcher):
             return False
-        watcher.revision = after
-        for event in events:
-            watcher.offer(event)
-    watcher.revision = max(core.cache.revision, after or 0)
-    return True
+        if options.initial_events and options.bookmarks:
+            watcher.send(self._renderer.bookmark(watcher.revision, initial_end=True))
+        return True
+
+    async def _reach(self, revision: int | None) -> None:
+        if revision != 0:
+            await list_options.reach(self._core.cache, revision)
+
+    async def _send_all(self, watcher: Watcher) -> None:
+        """Everything that is there, as ADDED."""
+        watcher.revision = self._core.cache.revision
+        items = await matching(self._cache.select(self._wanted.namespace), self._wanted)
+        for at in range(0, len(items), PIECE):
+            for item in items[at : at + PIECE]:
+                watcher.send(self._renderer.event("ADDED", item))
+            if at + PIECE < len(items):
+                await watcher.drain()
+
+    async def _send_missed(self, watcher: Watcher) -> bool:
+        """The events since ``watcher.revision``; False when some are not known any more."""
+        while True:
+            events = self._cache.events_after(watcher.revision)
+            if events is None:
+                watcher.send(_too_old(watcher.revision, self._cache.ring_floor))
+                return False
+            for event in events[:PIECE]:
+                watcher.offer(event)
+                if not self._cache.watchers.is_behind:
+                    event.frames.clear()
+            if len(events) <= PIECE:
+                break
+            watcher.revision = events[PIECE - 1].revision
+            await watcher.drain()
+        watcher.revision = max(self._core.cache.revision, watcher.revision)
+        return True
+
+    # -- later -------------------------------------------------------------------------------
+
+    async def _stay(self, watcher: Watcher, end_s: float) -> None:
+        """Send bookmarks, if they are wanted, until the time is over."""
+        clock, bookmarks = self._core.clock, self._options.bookmarks
+        last_sent = False
+        while (left := end_s - clock.monotonic()) > 0:
+            if not bookmarks or last_sent:
+                await clock.sleep(left)
+                continue
+            before_end = left - LAST_BOOKMARK_S
+            await clock.sleep(min(BOOKMARK_S, before_end) if before_end > 0 else left / 2)
+            last_sent = before_end <= BOOKMARK_S
+            await self._bookmark(watcher)
+
+    async def _bookmark(self, watcher: Watcher) -> None:
+        # Events that are on their way go first; they are at most two turns of the loop away.
+        while self._cache.watchers.is_behind:  # noqa: ASYNC110 - as good as an event, and cheaper
+            await asyncio.sleep(0)
+        reached = max(self._core.cache.revision, watcher.revision)
+        watcher.send(self._renderer.bookmark(reached))
+
+
+def _timeout(core: Core, options: ListOptions) -> float:
+    """As asked; else different ones, so that clients spread over time and servers."""
+    if options.timeout_s:
+        return float(options.timeout_s)
+    shortest = core.config.limits.watch_timeout_s
+    return random.uniform(shortest, 2 * shortest)
 
 
 def _too_old(asked: int, oldest: int) -> bytes:
-    error = status.expired(f"too old resource version: {asked} ({oldest})")
-    return _error_event(status.status_object(error))
+    return _error_event(status.expired(f"too old resource version: {asked} ({oldest})"))
 
 
-def _error_event(obj: dict[str, Any]) -> bytes:
+def _error_event(error: status.ApiError) -> bytes:
+    obj: dict[str, Any] = status.status_object(error)
     return b'{"type":"ERROR","object":%b}\n' % orjson.dumps(obj)
-
-
-async def _stay(
-    core: Core, request: ApiRequest, watcher: Watcher, renderer: output.Renderer, timeout_s: float
-) -> None:
-    """Send bookmarks, if they are wanted, until the time is over."""
-    end = core.clock.monotonic() + timeout_s
-    bookmarks = request.flag("allowWatchBookmarks")
-    while (left := end - core.clock.monotonic()) > 0:
-        await core.clock.sleep(min(left, BOOKMARK_S) if bookmarks else left)
-        if bookmarks:
-            await asyncio.sleep(0.01)  # events that are on their way go first
-            watcher.send(renderer.bookmark(core.cache.revision))
-    await asyncio.sleep(0)

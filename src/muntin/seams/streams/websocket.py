@@ -81,6 +81,11 @@ class WebSocket:
             self._duplex.write(self._connection.send(BytesMessage(data=data)))
         await self._duplex.drain()
 
+    def push_text(self, text: str) -> None:
+        """Send one text message soon; nothing happens when the connection is gone."""
+        if not self._closed:
+            self._duplex.write(self._connection.send(TextMessage(data=text)))
+
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Send a close frame and end the connection."""
         if not self._closed:
