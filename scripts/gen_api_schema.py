@@ -4,6 +4,9 @@ Reads the documents of the PyPI package `kubernetes-validate`: the installed rel
 API versions, and its release 1.20.0 (fetched with pip, kept in the user's cache) for 1.20. The
 descriptions are left out. One line is one form of one type, with the set of versions that have
 it, so that versions share what did not change. `muntin.model.schema` says how to read it.
+Versions of kinds that a release no longer has, but that the table of resources knows, keep the
+types of the last release that had them (those of before 1.20 are in the old archive): a server
+can then be told to serve them still.
 """
 
 from __future__ import annotations
@@ -16,11 +19,16 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from muntin.model.resources import RESOURCES
+
 TARGET = Path(__file__).parent.parent / "src/muntin/model/data/schema.tsv"
 OLD_RELEASE = "1.20.0"
+# The last release with every kind of the groups that were emptied before 1.20.
+LAST_OLD_GROUPS = "1.15.0"
 OLD_SHA256 = "54211c0f22c6d09b2c8a3b598a8f1ecf9b60a11e2455e2cdb656937a8932d0bf"
 SCALARS = {
     ("string", ""): "s",
@@ -45,8 +53,7 @@ ATTRIBUTES = {
 
 def documents() -> Iterator[tuple[str, dict[str, Any]]]:
     """(API version, its definitions), oldest first."""
-    old = json.loads(old_document())
-    yield "1.20", old["definitions"]
+    yield "1.20", old_document(OLD_RELEASE)
     spec = importlib.util.find_spec("kubernetes_validate")
     assert spec is not None
     assert spec.origin is not None
@@ -56,25 +63,43 @@ def documents() -> Iterator[tuple[str, dict[str, Any]]]:
         yield version, json.loads((folder / "_definitions.json").read_bytes())["$defs"]
 
 
-def old_document() -> bytes:
-    """The definitions of Kubernetes 1.20, from the old release's source archive."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "muntin"
-    archive = cache / f"kubernetes-validate-{OLD_RELEASE}.tar.gz"
+@cache
+def old_archive() -> Path:
+    """The old release's source archive, fetched if it is not there yet."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "muntin"
+    archive = folder / f"kubernetes-validate-{OLD_RELEASE}.tar.gz"
     if not archive.exists():
-        cache.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         package = f"kubernetes-validate=={OLD_RELEASE}"
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
-        subprocess.run([*command, str(cache), package], check=True)
+        subprocess.run([*command, str(folder), package], check=True)
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     if digest != OLD_SHA256:
         sys.exit(f"{archive}: sha256 is {digest}, not {OLD_SHA256}; remove it and try again")
-    with tarfile.open(archive) as tar:
+    return archive
+
+
+def old_document(version: str) -> dict[str, Any]:
+    """The definitions of an old Kubernetes release, from the old archive."""
+    with tarfile.open(old_archive()) as tar:
         for member in tar:
-            if member.name.endswith("/v1.20.0-local/_definitions.json"):
+            if member.name.endswith(f"/v{version}-local/_definitions.json"):
                 content = tar.extractfile(member)
                 assert content is not None
-                return content.read()
-    sys.exit(f"{archive}: it has no definitions of 1.20.0")
+                definitions: dict[str, Any] = json.loads(content.read())["definitions"]
+                return definitions
+    sys.exit(f"{old_archive()}: it has no definitions of {version}")
+
+
+def old_packages(definitions: dict[str, Any]) -> set[str]:
+    """The packages of types whose beta version the table of resources has a row for."""
+    wanted = {(row.group, row.version, row.kind) for row in RESOURCES if "beta" in row.version}
+    found = set()
+    for name, schema in definitions.items():
+        for row in schema.get("x-kubernetes-group-version-kind", ()):
+            if (row["group"], row["version"], row["kind"]) in wanted:
+                found.add(package(name))
+    return found
 
 
 def code(schema: dict[str, Any]) -> str:
@@ -99,6 +124,11 @@ def code(schema: dict[str, Any]) -> str:
     return short
 
 
+def package(name: str) -> str:
+    """``io.k8s.api.apps.v1`` of ``io.k8s.api.apps.v1.Deployment``."""
+    return name.rpartition(".")[0]
+
+
 def line(name: str, schema: dict[str, Any]) -> str:
     """One type: name, own kind, group-version-kinds, fields (``!`` marks the required ones)."""
     kinds = sorted(
@@ -117,10 +147,19 @@ def line(name: str, schema: dict[str, Any]) -> str:
 def main() -> None:
     versions: list[str] = []
     masks: dict[str, int] = {}
+    kept: dict[str, str] = {}  # types of old packages, as the last release that had them has them
+    packages: set[str] = set()
+
+    def read(definitions: dict[str, Any]) -> dict[str, str]:
+        lines = {name: line(name, schema) for name, schema in definitions.items()}
+        packages.update(old_packages(definitions))
+        kept.update({name: text for name, text in lines.items() if package(name) in packages})
+        return lines
+
+    read(old_document(LAST_OLD_GROUPS))
     for index, (version, definitions) in enumerate(documents()):
         versions.append(version)
-        for name, schema in definitions.items():
-            text = line(name, schema)
+        for text in {**kept, **read(definitions)}.values():
             masks[text] = masks.get(text, 0) | 1 << index
     rows = [f"{mask:x}\t{text}" for text, mask in sorted(masks.items())]
     TARGET.parent.mkdir(exist_ok=True)

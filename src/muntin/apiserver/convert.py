@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from muntin.model.conversion import convert, is_same
+from muntin.model.defaults.older import apply_older
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
@@ -25,5 +26,8 @@ def to_version(obj: Object, resource: Resource, stored: Resource) -> Object:
 
 
 def to_stored(obj: Object, resource: Resource, stored: Resource) -> Object:
-    """An object of ``resource`` in the form it is stored in."""
+    """An object of ``resource`` in the form it is stored in, with the defaults of its version."""
+    if is_same(resource, stored):
+        return obj
+    apply_older(resource, obj)
     return convert(obj, resource, stored)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from muntin.apiserver import bodies, output, status
+from muntin.apiserver import bodies, convert, output, status
 from muntin.apiserver.authz import Attributes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest, User
 from muntin.kit.clock import rfc3339
 from muntin.kit.http.messages import Response
+from muntin.model.resources import storage_version
 
 Object = dict[str, Any]
 
@@ -18,9 +19,12 @@ Object = dict[str, Any]
 async def run(core: Core, request: ApiRequest) -> Response:
     """The review with its status filled in."""
     row = request.target
-    obj = await core.admission.create(request, bodies.read(request, core.schema, row))
+    newest = storage_version(row)
+    asked = convert.to_stored(bodies.read(request, core.schema, row), row, newest)
+    obj = await core.admission.create(request, asked)
     answer = _ANSWERS[row.plural](core, request, obj)
-    spec = {"spec": obj["spec"]} if "spec" in obj else {}
+    shown = convert.to_version(obj, row, newest)
+    spec = {"spec": shown["spec"]} if "spec" in shown else {}
     found = {"kind": row.kind, "apiVersion": row.api_version, "metadata": {}, **spec}
     found["metadata"] = {"creationTimestamp": None}
     return output.json_response({**found, "status": answer}, 201)

@@ -17,6 +17,7 @@ from muntin.apiserver.items import Item, encode, key_of
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import defaults, deprecation, validation
+from muntin.model.fitting import fitting
 from muntin.model.resources import Resource
 from muntin.seams.store import RevisionConflict
 
@@ -57,6 +58,7 @@ async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
     strategy.prepare_create(resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
     _refuse(resource, name, validation.validate_create(resource, obj))
+    fitting(core.schema.version).apply(resource, obj)
     await core.admission.validate(attributes)
     request.warnings.extend(deprecation.of_object(resource, obj))
     with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
@@ -134,6 +136,7 @@ async def _update_once(
         core.allocator.carry_over(resource, new, old)
         causes = validation.validate_update(resource, new, old, attributes.subresource)
     _refuse(resource, item.name, causes)
+    fitting(core.schema.version).apply(resource, new)
     await core.admission.validate(attributes)
     if not only:
         request.warnings.extend(deprecation.of_object(resource, new))

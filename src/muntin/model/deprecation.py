@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from muntin.model.gates import Version
-from muntin.model.resources import Resource
-from muntin.model.windows_releases import DEPRECATED_KINDS
+from muntin.model.resources import Resource, life_of
 
 Object = Mapping[str, Any]
 
@@ -41,11 +40,9 @@ _POD_SPECS: Mapping[str, tuple[str, ...]] = {
 
 def of_kind(resource: Resource, api: Version) -> str:
     """The warning of a kind that is deprecated in that version of the API; else empty."""
-    since, instead = DEPRECATED_KINDS.get((resource.api_version, resource.kind), ((), ""))
-    if not since or api < since:
-        return ""
-    text = f"{resource.api_version} {resource.kind} is deprecated in v{since[0]}.{since[1]}+"
-    return f"{text}; use {instead}" if instead else text
+    return life_of(resource.api_version, resource.kind).warning(
+        api, resource.api_version, resource.kind
+    )
 
 
 def of_object(resource: Resource, obj: Object) -> list[str]:

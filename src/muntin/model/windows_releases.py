@@ -113,11 +113,6 @@ SCHEDULER_WORDS: tuple[tuple[Version, SchedulerWords], ...] = (
         ),
     ),
 )
-# Kinds that the API says are deprecated: their version, since when, and what to use instead.
-DEPRECATED_KINDS: dict[tuple[str, str], tuple[Version, str]] = {
-    ("v1", "ComponentStatus"): ((1, 19), ""),
-    ("v1", "Endpoints"): ((1, 33), "discovery.k8s.io/v1 EndpointSlice"),
-}
 # The versions that the emulated runtimes report: the defaults of sig-windows-tools'
 # Install-Containerd.ps1 and of the last Docker EE provider for Windows Server.
 RUNTIME_VERSIONS = {"containerd": "1.7.1", "docker": "20.10.9"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from muntin.model import autoscaling
+from muntin.model.conversion import autoscaling
 
 
 def v2(**spec: Any) -> dict[str, Any]:

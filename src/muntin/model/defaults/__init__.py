@@ -38,6 +38,7 @@ _BY_KIND: dict[tuple[str, str], Callable[[Object], None]] = {
     ("discovery.k8s.io", "EndpointSlice"): network.endpoint_slice,
     ("networking.k8s.io", "NetworkPolicy"): network.network_policy,
     ("networking.k8s.io", "IngressClass"): network.ingress_class,
+    ("policy", "PodSecurityPolicy"): cluster.pod_security_policy,
     ("rbac.authorization.k8s.io", "RoleBinding"): cluster.role_binding,
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): cluster.role_binding,
     ("scheduling.k8s.io", "PriorityClass"): cluster.priority_class,

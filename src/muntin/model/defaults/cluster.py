@@ -81,6 +81,11 @@ def role_binding(obj: Object) -> None:
             subject["apiGroup"] = RBAC_GROUP
 
 
+def pod_security_policy(obj: Object) -> None:
+    """Processes may gain privileges."""
+    obj.setdefault("spec", {}).setdefault("allowPrivilegeEscalation", True)
+
+
 def priority_class(obj: Object) -> None:
     """Preempts pods of lower priority."""
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")

@@ -124,6 +124,29 @@ services deletecollection 1.23
 pods/ephemeralcontainers * 1.23
 pods/resize * 1.33
 """
+# Fields that the server itself fills in, or that a closed gate dropped before: group (core is -),
+# kind, the first version that has them by default, and the path.
+_FIELDS = """
+- Namespace 1.21 metadata labels kubernetes.io/metadata.name
+- Pod 1.33 metadata generation
+- Service 1.22 spec allocateLoadBalancerNodePorts
+- Service 1.22 spec internalTrafficPolicy
+- Service 1.21 spec ipFamilies
+- Service 1.21 spec ipFamilyPolicy
+- Service 1.22 spec loadBalancerClass
+apps DaemonSet 1.22 spec updateStrategy rollingUpdate maxSurge
+apps StatefulSet 1.27 spec persistentVolumeClaimRetentionPolicy
+batch CronJob 1.21 metadata generation
+batch Job 1.22 spec completionMode
+batch Job 1.29 spec podReplacementPolicy
+batch Job 1.22 spec suspend
+networking.k8s.io IngressClass 1.22 spec parameters scope
+storage.k8s.io CSIDriver 1.21 spec requiresRepublish
+storage.k8s.io CSIDriver 1.27 spec seLinuxMount
+storage.k8s.io CSIDriver 1.21 spec tokenRequests
+"""
+# Since then, a job's labels on its pods have a prefix. Source: KEP 3329; CHANGELOG-1.27.
+PREFIXED_JOB_LABELS: Version = (1, 27)
 
 
 def _version(text: str) -> Version:
@@ -158,3 +181,17 @@ def life_of(api_version: str, kind: str) -> Life:
 def has_part(part: str, verb: str, version: Version) -> bool:
     """Whether ``services`` had ``deletecollection``, or ``pods/resize`` was there (verb ``*``)."""
     return version >= _INTRODUCED.get((part, verb), ())
+
+
+Path = tuple[str, ...]
+
+
+def later_fields(version: Version) -> Mapping[tuple[str, str], tuple[Path, ...]]:
+    """By group and kind, the paths of fields that ``version`` does not have yet."""
+    found: dict[tuple[str, str], tuple[Path, ...]] = {}
+    for line in _FIELDS.strip().splitlines():
+        group, kind, introduced, *path = line.split()
+        if version < version_of(introduced):
+            key = ("" if group == "-" else group, kind)
+            found[key] = (*found.get(key, ()), tuple(path))
+    return found

@@ -1,0 +1,67 @@
+"""Objects as an older API version would have them: without what came later.
+
+Defaults and what the server itself sets are those of the newest version. What the version at hand
+does not have yet is taken away again, before the object is validated and stored; for the newest
+versions there is nothing to take. The facts are in `resources.lifecycle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from muntin.model.resources import Resource
+from muntin.model.resources.lifecycle import (
+    PREFIXED_JOB_LABELS,
+    Path,
+    Version,
+    later_fields,
+    version_of,
+)
+
+Object = dict[str, Any]
+
+_LABEL_PREFIX = "batch.kubernetes.io/"
+
+
+class Fitting:
+    """What one API version takes away."""
+
+    def __init__(self, version: Version) -> None:
+        self._drops: Mapping[tuple[str, str], tuple[Path, ...]] = later_fields(version)
+        self._plain_job_labels = version < PREFIXED_JOB_LABELS
+
+    def apply(self, resource: Resource, obj: Object) -> None:
+        """Change ``obj``, an object in the newest form of ``resource``, in place."""
+        for path in self._drops.get((resource.group, resource.kind), ()):
+            _drop(obj, path)
+        if self._plain_job_labels and resource.plural == "jobs" and resource.group == "batch":
+            _unprefix(obj)
+
+
+@lru_cache(maxsize=4)
+def fitting(version: str) -> Fitting:
+    """The fitting of an API version, such as two numbers with a dot."""
+    return Fitting(version_of(version))
+
+
+def _drop(obj: Object, path: Path) -> None:
+    *parents, last = path
+    holder: Any = obj
+    for name in parents:
+        holder = holder.get(name)
+        if not isinstance(holder, dict):
+            return
+    holder.pop(last, None)
+
+
+def _unprefix(job: Object) -> None:
+    """Labels and selector that name the job without the prefix they got later."""
+    spec = job.get("spec") or {}
+    metadata = (spec.get("template") or {}).get("metadata") or {}
+    for labels in (metadata.get("labels"), (spec.get("selector") or {}).get("matchLabels")):
+        for name in ("controller-uid", "job-name"):
+            value = (labels or {}).pop(f"{_LABEL_PREFIX}{name}", None)
+            if labels is not None and value is not None:
+                labels[name] = value
