@@ -7,26 +7,17 @@ each change raises ``generation``, by which documents made of the rows are kept.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from muntin.model.resources import Resource, storage_version
+from muntin.model.versions import rank
+
+if TYPE_CHECKING:  # loaded when there are definitions
+    from muntin.model.custom.definition import Definition
 
 Object = dict[str, Any]
 Listener = Callable[[], None]
-
-
-class Definition(Protocol):
-    """What stands behind the rows of a custom resource."""
-
-    @property
-    def rows(self) -> Sequence[Resource]:
-        """One row per served version; all have the same storage name."""
-
-    @property
-    def storage(self) -> Resource:
-        """The row, served or not, in whose form new objects are stored."""
 
 
 class Registry:
@@ -112,7 +103,7 @@ class Registry:
 
     def _rebuild(self) -> None:
         custom = [row for found in self._definitions.values() for row in found.rows]
-        custom.sort(key=lambda row: (row.group, version_rank(row.version), row.plural))
+        custom.sort(key=lambda row: (row.group, rank(row.version), row.plural))
         known = {(row.group, row.version, row.plural) for row in self._builtin}
         custom = [row for row in custom if (row.group, row.version, row.plural) not in known]
         self.rows = (*self._builtin, *custom)
@@ -123,19 +114,3 @@ class Registry:
         for name, found in self._definitions.items():
             self._stored.setdefault(name, found.storage)
         self.generation += 1
-
-
-_version = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?").fullmatch
-_STAGES = {None: 0, "beta": 1, "alpha": 2}
-
-
-def version_rank(version: str) -> tuple[int, int, int, str]:
-    """A key that sorts versions as discovery does: v2, v1, v1beta2, v1alpha1, then other names.
-
-    Source: apimachinery pkg/version/helpers.go.
-    """
-    match = _version(version)
-    if match is None:
-        return 3, 0, 0, version
-    major, stage, minor = match.groups()
-    return _STAGES[stage], -int(major), -int(minor or 0), version

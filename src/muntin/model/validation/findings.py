@@ -31,6 +31,14 @@ class Findings:
     def _add(self, reason: str, path: str, message: str) -> None:
         self.causes.append(Cause(f"FieldValue{reason}", path, message))
 
+    def omitted(self, path: str, detail: str) -> None:
+        """A value that cannot be and is not worth showing."""
+        self._add("Invalid", path, f"Invalid value: {detail}")
+
+    def add(self, reason: str, path: str, message: str) -> None:
+        """A cause that is complete already."""
+        self.causes.append(Cause(reason, path, message))
+
     def required(self, path: str, detail: str = "") -> None:
         """A field that must be there is not."""
         self._add("Required", path, f"Required value: {detail}" if detail else "Required value")
@@ -38,6 +46,10 @@ class Findings:
     def invalid(self, path: str, value: Any, detail: str) -> None:
         """A value that cannot be."""
         self._add("Invalid", path, f"Invalid value: {shown(value)}: {detail}")
+
+    def type_invalid(self, path: str, value: Any, detail: str) -> None:
+        """A value of another type than the schema of a custom resource has."""
+        self._add("TypeInvalid", path, f"Invalid value: {shown(value)}: {detail}")
 
     def each_invalid(self, path: str, value: Any, details: Iterable[str]) -> None:
         """One `invalid` for each message that a function of `names` gave."""
@@ -55,13 +67,13 @@ class Findings:
         """A field that may not be set, or not changed, here."""
         self._add("Forbidden", path, f"Forbidden: {detail}")
 
-    def duplicate(self, path: str, value: Any) -> None:
+    def duplicate(self, path: str, value: Any, detail: str = "") -> None:
         """A value that another element has."""
-        self._add("Duplicate", path, f"Duplicate value: {shown(value)}")
+        self._add("Duplicate", path, f"Duplicate value: {shown(value)}{detail and ': '}{detail}")
 
-    def not_found(self, path: str, value: Any) -> None:
+    def not_found(self, path: str, value: Any, detail: str = "") -> None:
         """A reference to something that is not there."""
-        self._add("NotFound", path, f"Not found: {shown(value)}")
+        self._add("NotFound", path, f"Not found: {shown(value)}{detail and ': '}{detail}")
 
     def too_long(self, path: str, limit_bytes: int) -> None:
         """More bytes than are allowed."""
@@ -69,7 +81,7 @@ class Findings:
 
     def too_many(self, path: str, count: int, limit: int) -> None:
         """More elements than are allowed."""
-        self._add("TooMany", path, f"Too many: {count}: must have at most {limit} items")
+        self._add("TooMany", path, f"Too many: {count}: must have at most {limit} item{'s' if limit != 1 else ''}")
 
     def not_negative(self, path: str, value: int | None) -> None:
         """Check that a number, if there is one, is not below zero."""
