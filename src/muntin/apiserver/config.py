@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from muntin.apiserver.access_config import AccessConfig
+from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.apiserver.limits_config import LimitsConfig
 
 
@@ -15,7 +16,7 @@ class ApiServerConfig:
     signs tokens. ``advertise_address`` and ``port`` are what the ``kubernetes`` Service leads to.
     ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets, the proxy client's to
     aggregated API servers. ``access`` is who may come in, and what is written about them;
-    ``limits`` is how much they may ask.
+    ``limits`` is how much they may ask, ``admission`` which built-in plugins look at it.
     """
 
     kubernetes_version: str
@@ -27,6 +28,7 @@ class ApiServerConfig:
     issuer: str = "https://kubernetes.default.svc.cluster.local"
     access: AccessConfig = field(default_factory=AccessConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
+    admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     kubelet_ca: bytes = b""
     kubelet_client_certificate: bytes = b""
     kubelet_client_key: bytes = b""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from muntin.apiserver.admission import Admission
+from muntin.apiserver.admission import Admission, Parts
 from muntin.apiserver.authn import Authenticator
 from muntin.apiserver.authn.service_account import TokenIssuer, groups_of, user_name
 from muntin.apiserver.authz import Authorizer
@@ -78,7 +78,16 @@ class ApiServer:
             snapshots=Snapshots(clock),
             authenticator=Authenticator(issuer, anonymous=config.access.anonymous),
             authorizer=authorizer,
-            admission=Admission.standard(config, cache, authorizer),
+            admission=Admission.standard(
+                Parts(
+                    config=config,
+                    cache=cache,
+                    store=store,
+                    clock=clock,
+                    authorizer=authorizer,
+                    find_kind=registry.kind,
+                )
+            ),
             issuer=issuer,
             allocator=ServiceAllocator(cache, config.service_cidr, config.node_ports),
             metrics=metrics,

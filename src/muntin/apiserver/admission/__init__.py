@@ -12,19 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from muntin.apiserver.admission.attributes import Attributes, Silent
-from muntin.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
-from muntin.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
-from muntin.apiserver.admission.node_restriction import NodeRestriction
-from muntin.apiserver.admission.priority import Priority
+from muntin.apiserver.admission.plugins import Parts, build
 from muntin.apiserver.admission.rbac_escalation import RbacEscalation
-from muntin.apiserver.admission.service_account import ServiceAccount
-from muntin.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
-from muntin.apiserver.authz import Authorizer
-from muntin.apiserver.cache import Cache
-from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.request import ApiRequest
 
-__all__ = ["Admission", "Attributes", "LatePlugin", "Plugin"]
+__all__ = ["Admission", "Attributes", "LatePlugin", "Parts", "Plugin"]
 
 Object = dict[str, Any]
 
@@ -59,19 +51,10 @@ class Admission:
         self._validate = _steps(self.plugins, "validate")
 
     @classmethod
-    def standard(cls, config: ApiServerConfig, cache: Cache, authorizer: Authorizer) -> Admission:
-        """The plugins that every cluster has."""
-        return cls(
-            (
-                NamespaceLifecycle(cache),
-                NodeRestriction(cache),
-                ServiceAccount(cache),
-                TaintNodesByCondition(),
-                Priority(cache),
-                DefaultTolerationSeconds(config.not_ready_toleration_s),
-                RbacEscalation(authorizer, cache),
-            )
-        )
+    def standard(cls, parts: Parts) -> Admission:
+        """The plugins that the configuration asks for."""
+        chosen, late = build(parts)
+        return cls((*chosen, RbacEscalation(parts.authorizer, parts.cache)), late)
 
     async def mutate(self, attributes: Attributes) -> bool:
         """Let all change the new object; whether others than the plugins did so.

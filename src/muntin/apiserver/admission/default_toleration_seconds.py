@@ -17,17 +17,18 @@ class DefaultTolerationSeconds(Silent):
         self._seconds = seconds
 
     def mutate(self, attributes: Attributes) -> None:
-        if not attributes.is_for("pods", "CREATE"):
+        if not attributes.is_for("pods", "CREATE", "UPDATE"):
             return
         spec = attributes.obj["spec"]
-        tolerations = spec.get("tolerations") or []
-        for key in KEYS:
-            if not any(_covers(toleration, key) for toleration in tolerations):
-                tolerations = [*tolerations, {
-                    "key": key, "operator": "Exists", "effect": "NoExecute",
-                    "tolerationSeconds": self._seconds,
-                }]  # fmt: skip
-        spec["tolerations"] = tolerations
+        have = spec.get("tolerations") or []
+        missing = [key for key in KEYS if not any(_covers(row, key) for row in have)]
+        if missing:
+            added = [
+                {"key": key, "operator": "Exists", "effect": "NoExecute",
+                 "tolerationSeconds": self._seconds}
+                for key in missing
+            ]  # fmt: skip
+            spec["tolerations"] = [*have, *added]
 
 
 def _covers(toleration: dict[str, object], key: str) -> bool:

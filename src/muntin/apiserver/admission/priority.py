@@ -1,18 +1,16 @@
-"""A pod's priority class becomes its priority.
+"""A pod's priority class becomes its priority; at most one class is the default.
 
 Source: kubernetes v1.34 plugin/pkg/admission/priority/admission.go.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from muntin.apiserver import status
-from muntin.apiserver.admission.attributes import Attributes, Silent
+from muntin.apiserver.admission.attributes import Attributes, Object, Silent
 from muntin.apiserver.cache import Cache
 from muntin.model.resources import PRIORITY_CLASSES
 
-Object = dict[str, Any]
+PREEMPTS = "PreemptLowerPriority"
 
 
 class Priority(Silent):
@@ -22,35 +20,70 @@ class Priority(Silent):
         self._classes = cache.of(PRIORITY_CLASSES)
 
     def mutate(self, attributes: Attributes) -> None:
-        if not attributes.is_for("pods", "CREATE"):
-            return
+        if attributes.is_for("pods", "CREATE"):
+            self._compute(attributes)
+        elif attributes.is_for("pods", "UPDATE"):
+            spec, before = attributes.obj["spec"], (attributes.old or {}).get("spec") or {}
+            for field in ("priority", "preemptionPolicy"):
+                if spec.get(field) is None and before.get(field) is not None:
+                    spec[field] = before[field]
+
+    def _compute(self, attributes: Attributes) -> None:
         spec = attributes.obj["spec"]
-        name = spec.get("priorityClassName")
-        if name:
-            item = self._classes.get("", name)
-            if item is None:
-                why = f"no PriorityClass with name {name} was found"
-                raise status.forbidden(attributes.resource, attributes.name, why)
-            found: Object | None = item.object()
-        else:
-            found = self._default()
-            if found is not None:
-                spec["priorityClassName"] = found["metadata"]["name"]
-        value = found.get("value", 0) if found else 0
+        found = self._class_of(attributes, spec.get("priorityClassName"))
+        if found is not None:
+            spec["priorityClassName"] = found["metadata"]["name"]
+        value = (found or {}).get("value", 0)
         if spec.get("priority", value) != value:
-            why = (
+            self._refuse(
+                attributes,
                 f"the integer value of priority ({spec['priority']}) must not be provided in pod "
                 f"spec; priority admission controller computed {value} from the given "
-                "PriorityClass name"
+                "PriorityClass name",
             )
-            raise status.forbidden(attributes.resource, attributes.name, why)
         spec["priority"] = value
-        policy = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
-        spec.setdefault("preemptionPolicy", policy)
+        policy = (found or {}).get("preemptionPolicy") or PREEMPTS
+        if spec.get("preemptionPolicy", policy) != policy:
+            self._refuse(
+                attributes,
+                f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be "
+                f"provided in pod spec; priority admission controller computed {policy} from "
+                "the given PriorityClass name",
+            )
+        spec["preemptionPolicy"] = policy
+
+    def _class_of(self, attributes: Attributes, name: str | None) -> Object | None:
+        if not name:
+            return self._default()
+        item = self._classes.get("", name)
+        if item is None:
+            self._refuse(attributes, f"no PriorityClass with name {name} was found")
+        assert item is not None
+        return item.object()
 
     def _default(self) -> Object | None:
-        for item in self._classes.select():
-            found = item.object()
-            if found.get("globalDefault"):
-                return found
-        return None
+        """The default class; the lowest if several servers have made several."""
+        found = [obj for item in self._classes.select() if (obj := item.object())
+                 .get("globalDefault")]  # fmt: skip
+        return min(found, key=lambda obj: int(obj.get("value", 0)), default=None)
+
+    def validate(self, attributes: Attributes) -> None:
+        resource = attributes.resource
+        if resource.plural != "priorityclasses" or resource.group != PRIORITY_CLASSES.group:
+            return
+        if attributes.operation not in ("CREATE", "UPDATE") or attributes.subresource:
+            return
+        if not attributes.obj.get("globalDefault"):
+            return
+        default = self._default()
+        if default is None:
+            return
+        name = default["metadata"]["name"]
+        if attributes.operation == "CREATE" or name != attributes.name:
+            self._refuse(
+                attributes,
+                f"PriorityClass {name} is already marked as default. Only one default can exist",
+            )
+
+    def _refuse(self, attributes: Attributes, why: str) -> None:
+        raise status.forbidden(attributes.resource, attributes.name, why)

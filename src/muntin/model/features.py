@@ -1,0 +1,44 @@
+"""Since when the API server does what: behaviours that depend on the version of the API alone.
+
+What depends on a node's versions stands in ``windows``; since when a kind is served, in
+``resources``. Source: kubernetes pkg/features/kube_features.go, CHANGELOGs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from muntin.model.gates import Version
+
+
+class ApiFeature(StrEnum):
+    """A behaviour of the API server that older versions do not have."""
+
+    BOUND_TOKEN_VOLUMES = "bound-token-volumes"
+    POD_SECURITY = "pod-security"
+    TOKENS_WITHOUT_SECRETS = "tokens-without-secrets"
+    TOKEN_TRACKING = "token-tracking"
+    CREDENTIAL_IDS = "credential-ids"
+    NODES_READ_BY_SELECTOR = "nodes-read-by-selector"
+
+
+_SINCE: Mapping[ApiFeature, Version] = {
+    # Pods find a projected token that ends with them, not a Secret's.
+    ApiFeature.BOUND_TOKEN_VOLUMES: (1, 21),
+    # The Pod Security Standards are enforced unasked.
+    ApiFeature.POD_SECURITY: (1, 23),
+    # A new ServiceAccount gets no Secret with a token that never ends.
+    ApiFeature.TOKENS_WITHOUT_SECRETS: (1, 24),
+    # Tokens from Secrets are labelled with the day of their last use.
+    ApiFeature.TOKEN_TRACKING: (1, 28),
+    # Users carry an identifier of the credential that they showed; tokens of pods name their node.
+    ApiFeature.CREDENTIAL_IDS: (1, 30),
+    # A node reads only its own Node, and pods only with its name as field selector.
+    ApiFeature.NODES_READ_BY_SELECTOR: (1, 32),
+}
+
+
+def is_in(feature: ApiFeature, version: Version) -> bool:
+    """Whether an API of that (major, minor) version does it."""
+    return version >= _SINCE[feature]
