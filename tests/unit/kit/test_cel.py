@@ -1,0 +1,144 @@
+"""The language itself: types, errors with their places, optional variables, bounds."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from muntin.kit.cel import CompileError, Environment, EvaluationError, Function, Shape
+
+ROW = Shape("object", "Row", fields={"count": Shape("int"), "when": Shape("timestamp")})
+SELF = Shape(
+    "object",
+    "Self",
+    fields={
+        "replicas": Shape("int"),
+        "names": Shape("list", element=Shape("string")),
+        "rows": Shape("map", element=ROW),
+        "grid": Shape("list", element=Shape("list", element=Shape("int"))),
+        "any": Shape("dyn"),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def environment():
+    return Environment(
+        {"self": SELF, "oldSelf": Shape("optional", element=SELF)},
+        [
+            Function("twice", ("string",), "list(string)", lambda text: [text, text]),
+            Function("maybe", ("int",), "list(int)", lambda n: [n] if n else [], member=False),
+            Function("fails", ("int",), "int", lambda n: 1 // 0),
+        ],
+        optional=("maybe",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("self.foo", "1:5: undefined field 'foo'\n | self.foo\n | ....^"),
+        (
+            "foo.bar == 1",
+            "1:1: undeclared reference to 'foo' (in container '')\n | foo.bar == 1\n | ^",
+        ),
+        (
+            "self.replicas == 'a'",
+            "1:15: found no matching overload for '_==_' applied to '(int, string)'\n"
+            " | self.replicas == 'a'\n | ..............^",
+        ),
+        ("true &&\n self.bar", "2:6: undefined field 'bar'\n |  self.bar\n | .....^"),
+        ("self.rows.all(k, self.rows[k].size > 1)", "1:30: undefined field 'size'"),
+        ("1 +", "1:4: Syntax error: mismatched input '<EOF>'"),
+        ("maybe(1).hasValue() && zoo", "1:24: undeclared reference to 'zoo'"),
+        ("oldSelf.replicas.size()", "found no matching overload"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(environment, expression, message):
+    with pytest.raises(CompileError) as error:
+        environment.compile(expression)
+    assert message in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("expression", "type_", "value"),
+    [
+        ("self.replicas + 1", "int", 3),
+        ("self.names.exists(n, n == 'a')", "bool", True),
+        ("self.rows.all(k, self.rows[k].count > 1)", "bool", True),
+        ("self.grid[0][1]", "dyn", 2),
+        ("has(self.any)", "bool", False),
+        ("self.?any.?deep.orValue('none')", "dyn", "none"),
+        ("self.names.map(n, n + '!')", "list(string)", ["a!", "b!"]),
+        ("cel.bind(n, self.replicas, n * n)", "int", 4),
+        ("'x'.twice()", "list(string)", ["x", "x"]),
+        ("maybe(3).hasValue() && !maybe(0).hasValue()", "bool", True),
+        ("maybe(2).orValue(5) + maybe(0).orValue(5)", "int", 7),
+        ("'maybe(' + 'x'", "string", "maybe(x"),
+        ("oldSelf.hasValue() ? oldSelf.value().replicas : 0", "int", 1),
+    ],
+)
+def test_values(environment, expression, type_, value):
+    program = environment.compile(expression)
+    assert program.result == type_
+    row = {"count": 2}
+    new = {"replicas": 2, "names": ["a", "b"], "rows": {"x": row}, "grid": [[1, 2]]}
+    assert program.evaluate({"self": new, "oldSelf": {"replicas": 1}}) == value
+
+
+def test_an_optional_variable_may_be_missing(environment):
+    program = environment.compile("oldSelf.hasValue()")
+    assert program.evaluate({"self": {}}) is False
+    assert program.evaluate({"self": {}, "oldSelf": {}}) is True
+
+
+def test_one_activation_serves_several_programs(environment):
+    activation = environment.activation({"self": {"replicas": 3}})
+    assert environment.compile("self.replicas == 3").evaluate(activation) is True
+    assert environment.compile("self.replicas").evaluate(activation) == 3
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("self.any.x", "no such key: any"),
+        ("1 / 0", "division by zero"),
+        ("self.names[7]", "index out of bounds: 7"),
+        ("dyn(1) + 'a'", "no such overload"),
+        ("1.fails()", "integer division or modulo by zero"),
+        ("'a'.matches('(')", "invalid regular expression"),
+    ],
+)
+def test_what_has_no_value_says_why(environment, expression, message):
+    program = environment.compile(expression)
+    with pytest.raises(EvaluationError, match=message.replace("(", r"\(")):
+        program.evaluate({"self": {"names": []}})
+
+
+def test_errors_are_absorbed_as_the_language_says(environment):
+    assert environment.compile("1 / 0 > 1 || true").evaluate({"self": {}}) is True
+
+
+def test_loops_have_an_end(environment):
+    variables = {"self": {"names": ["x"] * 300}}
+    text = "self.names.all(a, self.names.all(b, self.names.all(c, a == b)))"
+    started = time.monotonic()
+    with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+        environment.compile(text).evaluate(variables)
+    assert time.monotonic() - started < 5
+
+
+def test_depth_and_length_have_an_end(environment):
+    for text in ("(" * 500 + "1" + ")" * 500, "'" + "x" * 100_000 + "'"):
+        with pytest.raises(CompileError):
+            environment.compile(text)
+
+
+def test_nothing_is_loaded_before_the_first_environment():
+    code = (
+        "import sys, muntin.kit.cel, muntin.model.cel; "
+        "print([m for m in sys.modules if m.startswith(('cel_expr', 'google'))])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
