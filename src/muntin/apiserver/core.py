@@ -12,6 +12,7 @@ from muntin.apiserver.authn.service_account import TokenIssuer
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.health import Health
 from muntin.apiserver.limits import RequestLimits
 from muntin.apiserver.metrics import Metrics
 from muntin.apiserver.paging import Snapshots
@@ -44,5 +45,6 @@ class Core:
     issuer: TokenIssuer
     allocator: ServiceAllocator
     metrics: Metrics
+    health: Health
     limits: RequestLimits
     kubelet_client: Callable[[], HttpClient]

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
 
-from muntin.apiserver import output, status
+from muntin.apiserver import health, output, status
+from muntin.apiserver.build_info import version_info
 from muntin.apiserver.core import Core
 from muntin.apiserver.published import GNOSTIC
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
+from muntin.kit.metrics import CONTENT_TYPE
 from muntin.model import discovery
-
-TEXT = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
@@ -27,7 +27,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     if handler is not None:
         return await handler(core, request)
     parts = path[1:].split("/")
-    if parts[0] in ("livez", "readyz", "healthz"):
+    if parts[0] in health.PATHS:
         return await _health(core, request)
     found = None
     if parts[0] == "openapi" and parts[1:2] == ["v3"] and len(parts) in (4, 5):
@@ -108,55 +108,43 @@ async def _openapi_v2(core: Core, request: ApiRequest) -> Response:
 
 
 async def _health(core: Core, request: ApiRequest) -> Response:
-    """``ok`` once the cache is loaded; with ``verbose`` each check by name."""
-    name = request.path.strip("/").split("/")[0]
-    lines = ["[+]ping ok", "[+]etcd ok", "[+]log ok"]
-    if "verbose" in request.query:
-        text = "\n".join([*lines, f"{name} check passed", ""])
-        return Response(200, TEXT, text.encode())
-    return Response(200, TEXT, b"ok")
+    answer = await core.health.answer(request.path, request.query)
+    if answer is None:
+        raise status.unknown_path()
+    return answer
 
 
 async def _version(core: Core, request: ApiRequest) -> Response:
-    version = core.config.kubernetes_version.removeprefix("v")
-    major, minor, *_ = version.split(".")
-    full = version if version.count(".") >= 2 else f"{version}.0"
-    return output.json_response(
-        {
-            "major": major,
-            "minor": minor,
-            "gitVersion": f"v{full}",
-            "gitCommit": "",
-            "gitTreeState": "clean",
-            "buildDate": "1970-01-01T00:00:00Z",
-            "goVersion": "",
-            "compiler": "muntin",
-            "platform": "linux/amd64",
-        }
-    )
+    return output.json_response(version_info(core.config.kubernetes_version))
 
 
 async def _metrics(core: Core, request: ApiRequest) -> Response:
-    headers = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
-    return Response(200, headers, core.metrics.text().encode())
+    return Response(200, {"Content-Type": CONTENT_TYPE}, core.metrics.text().encode())
 
 
 async def _jwks(core: Core, request: ApiRequest) -> Response:
     body = orjson.dumps(core.issuer.jwks())
-    return Response(200, {"Content-Type": "application/jwk-set+json"}, body)
+    headers = {
+        "Content-Type": "application/jwk-set+json",
+        "Cache-Control": "public, max-age=3600",
+    }
+    return Response(200, headers, body)
 
 
 async def _openid(core: Core, request: ApiRequest) -> Response:
+    """The provider's document. Source: kubernetes v1.34 pkg/serviceaccount/openidmetadata.go."""
     address = f"https://{core.config.advertise_address}:{core.config.port}"
-    return output.json_response(
+    found = output.json_response(
         {
             "issuer": core.issuer.issuer,
-            "jwks_uri": f"{address}/openid/v1/jwks",
+            "jwks_uri": core.config.access.jwks_uri or f"{address}/openid/v1/jwks",
             "response_types_supported": ["id_token"],
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["ES256"],
+            "id_token_signing_alg_values_supported": core.issuer.algorithms(),
         }
     )
+    found.headers = {**found.headers, "Cache-Control": "public, max-age=3600"}
+    return found
 
 
 _EXACT: Mapping[str, Callable[[Core, ApiRequest], Awaitable[Response]]] = {

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from muntin.apiserver import background, checks, describe, status
 from muntin.apiserver.admission import Admission, Parts
 from muntin.apiserver.authn import Authenticator
 from muntin.apiserver.authn.service_account import TokenIssuer, groups_of, user_name
@@ -25,9 +26,10 @@ from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.flowcontrol import FlowControl
-from muntin.apiserver.flowcontrol.upkeep import FlowUpkeep
 from muntin.apiserver.handler import Handler
+from muntin.apiserver.health import Health
 from muntin.apiserver.limits import RequestLimits
+from muntin.apiserver.measured_store import MeasuredStore
 from muntin.apiserver.metrics import Metrics
 from muntin.apiserver.paging import Snapshots
 from muntin.apiserver.published import Published
@@ -37,7 +39,7 @@ from muntin.apiserver.services import ServiceAllocator
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
-from muntin.kit.http.server import HttpServer
+from muntin.kit.http.server import HttpServer, Limits
 from muntin.kit.log import fields
 from muntin.model import schema as schemas
 from muntin.model.resources import served
@@ -61,11 +63,12 @@ class ApiServer:
         clock = clock or SystemClock()
         schema = schemas.load(config.kubernetes_version)
         registry = Registry(served(schema, config.runtime_config))
+        metrics = Metrics()
+        store = MeasuredStore(store, metrics, config.limits.object_bytes)
         cache = Cache(store, registry)
         issuer = TokenIssuer(config.service_account_key, config.issuer, cache, clock)
         authorizer = Authorizer(cache)
         self._kubelet_client: HttpClient | None = None
-        metrics = _metrics(cache)
         self.config = config
         self.core = Core(
             config=config,
@@ -91,11 +94,18 @@ class ApiServer:
             issuer=issuer,
             allocator=ServiceAllocator(cache, config.service_cidr, config.node_ports),
             metrics=metrics,
+            health=Health(metrics.families),
             limits=_limits(config, cache, metrics, clock),
             kubelet_client=self._kubelets,
         )
         self.handler = Handler(self.core)
-        self._http = HttpServer(self.handler)
+        limits = config.limits
+        self._http = HttpServer(
+            self.handler,
+            Limits(body=limits.request_body_bytes, connections=limits.connections),
+            status.refusal,
+        )
+        describe.install(metrics, cache, config.kubernetes_version, self._http)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -104,18 +114,21 @@ class ApiServer:
         self._tasks = [
             asyncio.create_task(cache.follow(), name="apiserver-follow"),
             asyncio.create_task(self._compact(), name="apiserver-compact"),
-            asyncio.create_task(self.core.limits.watch_deadlines(), name="apiserver-deadlines"),
         ]
         await cache.fresh()
         self.core.allocator.load()
         await objects.run(self.core, self.transport(objects.USER))
-        upkeep = FlowUpkeep(self.core, self.transport(objects.USER))
-        await upkeep.settle()
-        self._tasks.append(asyncio.create_task(upkeep.run(), name="apiserver-flowcontrol"))
+        hooks = await background.start(self.core, self.transport(objects.USER))
+        checks.install(self.core.health, self.core.store, cache, self._tasks[0], hooks)
+        self._tasks += hooks.values()
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        await self._http.close()
+        self.core.health.stopping = True  # first of all, so that nobody new is sent here
+        limits = self.config.limits
+        if limits.shutdown_delay_s:
+            await asyncio.sleep(limits.shutdown_delay_s)
+        await self._http.close(limits.shutdown_grace_s)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -172,24 +185,6 @@ def _limits(config: ApiServerConfig, cache: Cache, metrics: Metrics, clock: Cloc
     limits = config.limits
     flow = FlowControl(cache, metrics, seats=limits.seats, wait_s=limits.request_timeout_s / 4)
     return RequestLimits(flow, metrics, clock, limits.request_timeout_s)
-
-
-def _metrics(cache: Cache) -> Metrics:
-    metrics = Metrics()
-    metrics.gauge(
-        "apiserver_storage_objects",
-        "Stored objects by resource.",
-        lambda: [
-            ((("resource", name),), float(len(found.items)))
-            for name, found in sorted(cache.by_storage.items())
-        ],
-    )
-    metrics.gauge(
-        "apiserver_storage_revision",
-        "The newest revision that is served.",
-        lambda: [((), float(cache.revision))],
-    )
-    return metrics
 
 
 # Forward secrecy only. The level admits SHA-1 signatures to clients of TLS 1.2 that name none, as

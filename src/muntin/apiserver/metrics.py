@@ -16,8 +16,6 @@ from muntin.kit.metrics import Collected, Counter, Families, Gauge, Histogram
 if TYPE_CHECKING:
     from muntin.apiserver.request import ApiRequest
 
-Labels = tuple[tuple[str, str], ...]
-
 DURATION_S = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30,
     45, 60,
@@ -143,16 +141,6 @@ class Metrics:
 
     def _current(self) -> metrics.Samples:
         return [(("mutating",), self.in_flight[1]), (("readOnly",), self.in_flight[0])]
-
-    def gauge(self, name: str, text: str, read: Callable[[], list[tuple[Labels, float]]]) -> None:
-        """Add a gauge whose labels and values ``read`` gives."""
-        first = read()
-        names = tuple(key for key, _ in first[0][0]) if first else ()
-
-        def samples() -> metrics.Samples:
-            return [(tuple(value for _, value in labels), number) for labels, number in read()]
-
-        self.families.add(Collected(name, text, names, samples))
 
     def text(self) -> str:
         """All metrics."""

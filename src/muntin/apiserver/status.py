@@ -160,6 +160,15 @@ def success(details: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return status
 
 
+def refusal(code: int, text: str) -> Response:
+    """The answer to a request that could not even be read."""
+    if code == 413:
+        message = f"Request entity too large: {text}"
+        return error_response(ApiError(413, "RequestEntityTooLarge", message))
+    headers = {"Content-Type": "text/plain; charset=utf-8"}
+    return Response(code, headers, text.encode())
+
+
 def error_response(error: BaseException) -> Response:
     """The answer that carries the Status of ``error``."""
     status = status_object(error)

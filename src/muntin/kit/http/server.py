@@ -13,7 +13,7 @@ import socket
 import ssl as ssl_module
 
 from muntin.kit.http.messages import Answer, BodyWriter, Handler, Push, Request, Response, Upgrade
-from muntin.kit.http.server_connection import Connection, Limits
+from muntin.kit.http.server_connection import Connection, Limits, Refusal, plain_refusal
 
 __all__ = [
     "Answer",
@@ -33,8 +33,11 @@ log = logging.getLogger(__name__)
 class HttpServer:
     """Serves ``handler`` on any number of listening sockets."""
 
-    def __init__(self, handler: Handler, limits: Limits | None = None) -> None:
+    def __init__(
+        self, handler: Handler, limits: Limits | None = None, refusal: Refusal = plain_refusal
+    ) -> None:
         self._handler = handler
+        self._refusal = refusal
         self._limits = limits or Limits()
         self._servers: list[asyncio.AbstractServer] = []
         self._connections: set[Connection] = set()
@@ -102,9 +105,11 @@ class HttpServer:
         return len(self._connections)
 
     def _protocol(self) -> Connection:
-        return Connection(self._handler, self._limits, self._opened, self._connections.discard)
+        return Connection(
+            self._handler, self._limits, self._refusal, self._opened, self._connections.discard
+        )
 
     def _opened(self, connection: Connection) -> None:
         self._connections.add(connection)
-        if self._closing:
+        if self._closing or len(self._connections) > self._limits.connections:
             connection.abort()

@@ -25,13 +25,25 @@ REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bytes a client may send before it is refused, and how long it may sit idle."""
+    """Bytes a client may send before it is refused, how long it may sit idle, and how long it
+    may take to send one request."""
 
     body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
-    head: int = 64 * 1024
+    head: int = 1024 * 1024
     pipeline: int = 16
     idle_s: float = 300.0
+    receive_s: float = 60.0
     backlog: int = 1024
+    connections: int = 100_000
+
+
+Refusal = Callable[[int, str], Response]
+
+
+def plain_refusal(status: int, text: str) -> Response:
+    """The answer to what cannot be read as a request, in plain text."""
+    headers = {"Content-Type": "text/plain; charset=utf-8"}
+    return Response(status, headers, text.encode() + b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +60,13 @@ class Connection(asyncio.Protocol):
         self,
         handler: Handler,
         limits: Limits,
+        refusal: Refusal,
         opened: Callable[[Connection], None],
         closed: Callable[[Connection], None],
     ) -> None:
         self._handler = handler
         self._limits = limits
+        self._refusal = refusal
         self._opened = opened
         self._closed = closed
         self._parser = httptools.HttpRequestParser(self)
@@ -73,6 +87,7 @@ class Connection(asyncio.Protocol):
         self._head_size = 0
         self._heads = 0
         self._in_head = False
+        self._receiving_since = 0.0  # 0 while no request is half here
 
     # -- transport ---------------------------------------------------------------------------
 
@@ -86,7 +101,7 @@ class Connection(asyncio.Protocol):
         self._remote = str(peer[0]) if isinstance(peer, tuple) and peer else ""
         self._loop = asyncio.get_running_loop()
         self._last_used = self._loop.time()
-        self._idle = self._loop.call_later(self._limits.idle_s, self._check_idle)
+        self._idle = self._loop.call_later(self._check_interval_s, self._check_idle)
         self.task = self._loop.create_task(self._answer_all())
         self._opened(self)
 
@@ -146,14 +161,20 @@ class Connection(asyncio.Protocol):
             self._reading_paused = False
             self.transport.resume_reading()
 
+    @property
+    def _check_interval_s(self) -> float:
+        return min(self._limits.idle_s, self._limits.receive_s) / 2
+
     def _check_idle(self) -> None:
-        left = self._limits.idle_s
-        if self.is_idle:
-            left += self._last_used - self._loop.time()
-        if left <= 0:
+        """Close a connection that nobody uses, refuse a request that does not come to its end."""
+        now, limits = self._loop.time(), self._limits
+        if self._receiving_since:
+            if now - self._receiving_since >= limits.receive_s:
+                self._refuse(408, "the request was not complete in time")
+        elif self.is_idle and now - self._last_used >= limits.idle_s:
             self.transport.close()
-        else:
-            self._idle = self._loop.call_later(left, self._check_idle)
+            return
+        self._idle = self._loop.call_later(self._check_interval_s, self._check_idle)
 
     # -- parser ------------------------------------------------------------------------------
 
@@ -162,6 +183,7 @@ class Connection(asyncio.Protocol):
         self._body_size = self._head_size = 0
         self._heads += 1
         self._in_head = True
+        self._receiving_since = self._loop.time()
 
     def on_url(self, url: bytes) -> None:
         self._url += url
@@ -187,6 +209,7 @@ class Connection(asyncio.Protocol):
             self._body.append(data)
 
     def on_message_complete(self) -> None:
+        self._receiving_since = 0.0
         if self._refused is not None:
             return
         path, _, query = self._url.decode("latin-1").partition("?")
@@ -211,13 +234,12 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     def _refuse_large(self) -> None:
-        self._refuse(413, f"request body is larger than {self._limits.body} bytes")
+        self._refuse(413, f"limit is {self._limits.body}")
 
     def _refuse(self, status: int, text: str) -> None:
         """Answer what was asked before, then ``status``, then close: framing is lost from here."""
         if self._refused is None:
-            headers = {"Content-Type": "text/plain; charset=utf-8"}
-            self._refused = Response(status, headers, text.encode() + b"\n")
+            self._refused = self._refusal(status, text)
             self.finish_soon()
 
     # -- answers -----------------------------------------------------------------------------

@@ -1,0 +1,22 @@
+"""What runs beside the requests, each a task by the name of its health check."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from muntin.apiserver.core import Core
+from muntin.apiserver.direct import DirectTransport
+from muntin.apiserver.flowcontrol.upkeep import FlowUpkeep
+
+
+async def start(core: Core, transport: DirectTransport) -> dict[str, asyncio.Task[None]]:
+    """Bring what the server keeps up to date once, then start the tasks that go on with it."""
+    flow = FlowUpkeep(core, transport)
+    await flow.settle()
+    runs: dict[str, Coroutine[Any, Any, None]] = {
+        "max-in-flight-filter": core.limits.watch_deadlines(),
+        "priority-and-fairness-config-producer": flow.run(),
+    }
+    return {name: asyncio.create_task(run, name=f"apiserver-{name}") for name, run in runs.items()}

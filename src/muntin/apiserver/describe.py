@@ -1,0 +1,52 @@
+"""Metrics that are read from the server's parts rather than counted."""
+
+from __future__ import annotations
+
+from muntin.apiserver.build_info import version_info
+from muntin.apiserver.cache import Cache
+from muntin.apiserver.metrics import Metrics
+from muntin.kit.http.server import HttpServer
+from muntin.kit.metrics import Collected, Samples
+
+_BUILD = {
+    "build_date": "buildDate",
+    "compiler": "compiler",
+    "git_commit": "gitCommit",
+    "git_tree_state": "gitTreeState",
+    "git_version": "gitVersion",
+    "go_version": "goVersion",
+    "major": "major",
+    "minor": "minor",
+    "platform": "platform",
+}
+
+
+def install(metrics: Metrics, cache: Cache, kubernetes_version: str, http: HttpServer) -> None:
+    """Publish objects, revision, watchers, connections and the build."""
+
+    def objects() -> Samples:
+        return [((name,), len(found.items)) for name, found in sorted(cache.by_storage.items())]
+
+    def watchers() -> Samples:
+        return [
+            ((name,), len(found.watchers))
+            for name, found in sorted(cache.by_storage.items())
+            if found.watchers
+        ]
+
+    def build() -> Samples:
+        info = version_info(kubernetes_version)
+        return [(tuple(info[field] for field in _BUILD.values()), 1)]
+
+    add = metrics.families.add
+    add(Collected("apiserver_storage_objects", "Stored objects by resource.",
+                  ("resource",), objects))  # fmt: skip
+    add(Collected("apiserver_resource_objects", "Stored objects by resource.",
+                  ("resource",), objects))  # fmt: skip
+    add(Collected("apiserver_storage_revision", "The newest revision that is served.", (),
+                  lambda: [((), cache.revision)]))  # fmt: skip
+    add(Collected("apiserver_registered_watchers", "Watchers by resource.",
+                  ("resource",), watchers))  # fmt: skip
+    add(Collected("apiserver_open_connections", "Client connections that are open.", (),
+                  lambda: [((), http.connections)]))  # fmt: skip
+    add(Collected("kubernetes_build_info", "What is running.", tuple(_BUILD), build))
