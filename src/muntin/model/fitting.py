@@ -47,13 +47,16 @@ def fitting(version: str) -> Fitting:
 
 
 def _drop(obj: Object, path: Path) -> None:
-    *parents, last = path
-    holder: Any = obj
-    for name in parents:
-        holder = holder.get(name)
-        if not isinstance(holder, dict):
+    """Remove what is at ``path``, and the map it stood in if nothing else is there."""
+    holders: list[Any] = [obj]
+    for name in path[:-1]:
+        holders.append(holders[-1].get(name))
+        if not isinstance(holders[-1], dict):
             return
-    holder.pop(last, None)
+    if path[-1] in holders[-1]:
+        del holders[-1][path[-1]]
+        if len(path) > 2 and not holders[-1]:
+            del holders[-2][path[-2]]
 
 
 def _unprefix(job: Object) -> None:

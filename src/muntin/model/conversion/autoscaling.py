@@ -48,7 +48,7 @@ def v1_of(v2: Object) -> Object:
             if at is not None:
                 holder[_V1_NAMES[field]] = shares[at]
                 rest = [*rest[:at], *rest[at + 1 :]]
-        if rest:
+        if rest or rest == {}:
             annotations[annotation] = json.dumps(rest, separators=(",", ":"))
         if part in result:
             result[part] = holder
@@ -67,7 +67,7 @@ def v2_of(v1: Object) -> Object:
         share = holder.pop(_V1_NAMES[field], None) if field in _CPU else None
         if share is not None:
             rest = [_cpu_metric(field, share), *(rest or ())]
-        if rest:
+        if rest or rest == {}:
             holder[field] = rest
         if holder or part in result:
             result[part] = holder

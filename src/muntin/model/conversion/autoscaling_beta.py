@@ -33,7 +33,7 @@ def v2_of(beta: Object) -> Object:
     behavior = _parsed(annotations.pop(_BEHAVIOR))
     rest = {key: value for key, value in metadata.items() if key != "annotations"}
     result["metadata"] = {**rest, "annotations": annotations} if annotations else rest
-    if behavior:
+    if isinstance(behavior, dict):
         result["spec"] = {**(result.get("spec") or {}), "behavior": behavior}
     return result
 

@@ -14,7 +14,9 @@ _TOPOLOGY = {"nodeName": "kubernetes.io/hostname", "zone": "topology.kubernetes.
 
 def older_of(obj: Object) -> Object:
     """An EndpointSlice whose endpoints say node and zone by topology."""
-    return {**obj, "endpoints": [_older(row) for row in obj.get("endpoints") or ()]}
+    if not obj.get("endpoints"):
+        return obj
+    return {**obj, "endpoints": [_older(row) for row in obj["endpoints"]]}
 
 
 def _older(endpoint: Object) -> Object:
@@ -30,7 +32,9 @@ def _older(endpoint: Object) -> Object:
 
 def newer_of(obj: Object) -> Object:
     """An EndpointSlice whose endpoints have fields for node and zone."""
-    return {**obj, "endpoints": [_newer(row) for row in obj.get("endpoints") or ()]}
+    if not obj.get("endpoints"):
+        return obj
+    return {**obj, "endpoints": [_newer(row) for row in obj["endpoints"]]}
 
 
 def _newer(endpoint: Object) -> Object:
