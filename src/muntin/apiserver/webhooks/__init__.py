@@ -1,0 +1,1 @@
+"""Calls to the webhooks that users configure: conversion of custom objects, admission."""
