@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from muntin.apiserver import documents, reviews, routing, status, subresources
 from muntin.apiserver.authn import impersonation
+from muntin.apiserver.authz import forbidden
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest, User, decode_path, parse_query
 from muntin.apiserver.subresources import binding
@@ -36,23 +37,21 @@ class Handler:
     async def __call__(self, request: Request) -> Answer:
         """Answer a request that came over the network."""
         try:
-            user = self._impersonated(request, self._core.authenticator.authenticate(request))
+            user = await self._core.authenticator.authenticate(request)
+            if impersonation.is_asked(request.headers):
+                user = await self._impersonated(request, user)
         except MuntinError as err:
             return status.error_response(err)
         return await self.as_user(request, user)
 
-    def _impersonated(self, request: Request, user: User) -> User:
+    async def _impersonated(self, request: Request, user: User) -> User:
         wanted = impersonation.impersonated(request.headers)
         if wanted is None:
             return user
         for asked in impersonation.needed(user, wanted, request.headers):
-            if not self._core.authorizer.decide(asked).allowed:
-                text = (
-                    f'{asked.resource} "{asked.name}" is forbidden: User "{user.name}" cannot '
-                    f'impersonate resource "{asked.resource}" in API group "{asked.group}" at '
-                    "the cluster scope"
-                )
-                raise status.ApiError(403, "Forbidden", text)
+            decision = await self._core.authorizer.authorize(asked)
+            if not decision.allowed:
+                raise forbidden(asked, decision)
         return wanted
 
     async def as_user(self, request: Request, user: User) -> Answer:
@@ -71,7 +70,7 @@ class Handler:
     async def _serve(self, request: ApiRequest) -> Answer:
         """Answer a request that has its place among those that run; errors are answers, too."""
         try:
-            self._core.authorizer.check(request)
+            await self._core.authorizer.check(request)
             return await self._dispatch(request)
         except MuntinError as err:
             return status.error_response(err)

@@ -36,13 +36,16 @@ from muntin.apiserver.published import Published
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import User
 from muntin.apiserver.services import ServiceAllocator
+from muntin.apiserver.token_tracking import TokenTracking
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.http.server import HttpServer, Limits
 from muntin.kit.log import fields
 from muntin.model import schema as schemas
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources import served
+from muntin.model.windows_releases import parse_kubernetes
 from muntin.seams.store import Store
 
 log = logging.getLogger(__name__)
@@ -66,8 +69,16 @@ class ApiServer:
         metrics = Metrics()
         store = MeasuredStore(store, metrics, config.limits.object_bytes)
         cache = Cache(store, registry)
-        issuer = TokenIssuer(config.service_account_key, config.issuer, cache, clock)
-        authorizer = Authorizer(cache)
+        access, version = config.access, parse_kubernetes(config.kubernetes_version)
+        issuer = _issuer(config, clock)
+        authorizer = Authorizer(
+            cache,
+            access,
+            clock,
+            nodes_by_selector=is_in(ApiFeature.NODES_READ_BY_SELECTOR, version),
+        )
+        tracked = is_in(ApiFeature.TOKEN_TRACKING, version)
+        self._tracking = TokenTracking(clock) if tracked else None
         self._kubelet_client: HttpClient | None = None
         self.config = config
         self.core = Core(
@@ -79,7 +90,14 @@ class ApiServer:
             published=Published(schema, registry),
             cache=cache,
             snapshots=Snapshots(clock),
-            authenticator=Authenticator(issuer, anonymous=config.access.anonymous),
+            authenticator=Authenticator(
+                access,
+                issuer,
+                cache,
+                clock,
+                secret_used=self._tracking.used if self._tracking else None,
+                credential_ids=is_in(ApiFeature.CREDENTIAL_IDS, version),
+            ),
             authorizer=authorizer,
             admission=Admission.standard(
                 Parts(
@@ -115,6 +133,9 @@ class ApiServer:
             asyncio.create_task(cache.follow(), name="apiserver-follow"),
             asyncio.create_task(self._compact(), name="apiserver-compact"),
         ]
+        if self._tracking is not None:
+            tracking = self._tracking.run(self.transport(objects.USER))
+            self._tasks.append(asyncio.create_task(tracking, name="apiserver-token-tracking"))
         await cache.fresh()
         self.core.allocator.load()
         await objects.run(self.core, self.transport(objects.USER))
@@ -132,6 +153,8 @@ class ApiServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.core.authenticator.close()
+        await self.core.authorizer.close()
         if self._kubelet_client is not None:
             await self._kubelet_client.close()
 
@@ -185,6 +208,17 @@ def _limits(config: ApiServerConfig, cache: Cache, metrics: Metrics, clock: Cloc
     limits = config.limits
     flow = FlowControl(cache, metrics, seats=limits.seats, wait_s=limits.request_timeout_s / 4)
     return RequestLimits(flow, metrics, clock, limits.request_timeout_s)
+
+
+def _issuer(config: ApiServerConfig, clock: Clock) -> TokenIssuer:
+    access = config.access
+    return TokenIssuer(
+        config.service_account_key,
+        (config.issuer, *access.more_issuers),
+        clock,
+        audiences=access.api_audiences,
+        more_keys=access.service_account_verification_keys,
+    )
 
 
 # Forward secrecy only. The level admits SHA-1 signatures to clients of TLS 1.2 that name none, as

@@ -4,7 +4,9 @@ import pytest
 
 from muntin.apiserver.authz import node as node_authorizer
 from muntin.apiserver.authz.attributes import Attributes
-from muntin.apiserver.authz.rbac import Rbac, covers, uncovered
+from muntin.apiserver.authz.escalation import EVERYTHING, described, uncovered
+from muntin.apiserver.authz.node_graph import references
+from muntin.apiserver.authz.rbac import Rbac, covers
 from muntin.apiserver.bootstrap.roles import cluster_role_bindings, cluster_roles
 from muntin.apiserver.request import User
 
@@ -43,9 +45,7 @@ def controller(name):
     "asked, allowed",
     [
         (ask(User("a", ("system:masters",)), "delete", "nodes"), True),
-        (ask(KUBELET, "update", "nodes/status", name="win01"), True),
-        (ask(KUBELET, "delete", "nodes", name="win01"), False),
-        (ask(KUBELET, "create", "deployments", "apps", namespace="default"), False),
+        (ask(KUBELET, "update", "nodes/status", name="win01"), False),
         (ask(PROXY, "watch", "endpointslices", "discovery.k8s.io"), True),
         (ask(PROXY, "list", "secrets"), False),
         (ask(PROXY, "update", "services", namespace="default"), False),
@@ -136,10 +136,55 @@ def test_nobody_grants_more_than_they_have():
     more = [{"verbs": ["get", "delete"], "apiGroups": [""], "resources": ["pods", "secrets"]}]
     left = {(part["verbs"][0], part["resources"][0]) for part in uncovered(view, more)}
     assert left == {("get", "secrets"), ("delete", "pods"), ("delete", "secrets")}
-    everything = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
-    assert uncovered(everything, more) == []
-    assert uncovered(view, everything) != []
+    assert uncovered(EVERYTHING, more) == []
+    assert uncovered(view, EVERYTHING) != []
     assert uncovered(view, [{"verbs": ["get"], "nonResourceURLs": ["/metrics"]}]) != []
+
+
+@pytest.mark.parametrize(
+    "owner, wanted, holds",
+    [
+        ({"resources": ["*/scale"]}, {"resources": ["deployments/scale"]}, True),
+        ({"resources": ["*/scale"]}, {"resources": ["deployments"]}, False),
+        ({"resourceNames": ["a"]}, {}, False),
+        ({"resourceNames": ["a"]}, {"resourceNames": ["a"]}, True),
+        ({"resourceNames": ["a"]}, {"resourceNames": ["a", "b"]}, False),
+        ({}, {"resourceNames": ["b"]}, True),
+        ({"verbs": ["*"]}, {"verbs": ["impersonate"]}, True),
+        ({}, {"verbs": ["*"]}, False),
+        ({"apiGroups": ["*"]}, {"apiGroups": ["x", "y"]}, True),
+    ],
+)
+def test_how_one_rule_covers_another(owner, wanted, holds):
+    whole = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}
+    assert (uncovered([{**whole, **owner}], [{**whole, **wanted}]) == []) is holds
+
+
+def test_missing_rules_are_told_as_upstream_tells_them():
+    wanted = [
+        {"verbs": ["get", "delete"], "apiGroups": ["", "apps"], "resources": ["pods"]},
+        {"verbs": ["get"], "apiGroups": [""], "resources": ["secrets"], "resourceNames": ["s"]},
+        {"verbs": ["get"], "nonResourceURLs": ["/metrics"]},
+    ]
+    assert described(uncovered([], wanted)).splitlines() == [
+        '{APIGroups:[""], Resources:["pods"], Verbs:["get" "delete"]}',
+        '{APIGroups:[""], Resources:["secrets"], ResourceNames:["s"], Verbs:["get"]}',
+        '{APIGroups:["apps"], Resources:["pods"], Verbs:["get" "delete"]}',
+        '{NonResourceURLs:["/metrics"], Verbs:["get"]}',
+    ]
+
+
+def test_a_binding_to_a_missing_role_is_named_when_nobody_allows():
+    gone = binding("b", "gone", {"kind": "User", "name": "alice"}, "Role")
+    also = binding("c", "lost", {"kind": "User", "name": "alice"})
+    found = Rbac(Objects(rolebindings=[gone])).decide(ask(ALICE, "get", "pods", namespace="team"))
+    assert found.reason == 'RBAC: role.rbac.authorization.k8s.io "gone" not found'
+    both = Rbac(Objects(rolebindings=[gone, also, gone]))
+    assert both.decide(ask(ALICE, "get", "pods", namespace="team")).reason == (
+        'RBAC: [role.rbac.authorization.k8s.io "gone" not found, '
+        'clusterrole.rbac.authorization.k8s.io "lost" not found]'
+    )
+    assert both.decide(ask(ALICE, "get", "pods", namespace="other")).reason == ""
 
 
 def pod():
@@ -149,39 +194,96 @@ def pod():
             "serviceAccountName": "runner",
             "volumes": [
                 {"secret": {"secretName": "s1"}},
+                {"persistentVolumeClaim": {"claimName": "c1"}},
                 {"projected": {"sources": [{"configMap": {"name": "kube-root-ca.crt"}}]}},
             ],
             "containers": [{"envFrom": [{"secretRef": {"name": "s2"}}]}],
+            "resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}],
         },
     }
 
 
+class Graph:
+    """The node win01 has one pod, the volume pv1 and the attachment va1."""
+
+    def leads(self, node, wanted):
+        more = {("persistentvolumes", "", "pv1"), ("volumeattachments", "", "va1")}
+        return node == "win01" and wanted in {*references(pod()), *more}
+
+
+UNRELATED = "no relationship found between node 'win01' and this object"
+IN = {"namespace": "default"}
+LEASE = ("leases", "coordination.k8s.io")
+OWN = {"namespace": "kube-node-lease", "name": "win01"}
+
+
 @pytest.mark.parametrize(
-    "asked, allowed",
+    "asked, reason",
     [
-        (ask(KUBELET, "get", "secrets", namespace="default", name="s1"), True),
-        (ask(KUBELET, "watch", "secrets", namespace="default", name="s2"), True),
-        (ask(KUBELET, "get", "configmaps", namespace="default", name="kube-root-ca.crt"), True),
-        (ask(KUBELET, "get", "secrets", namespace="other", name="s1"), False),
-        (ask(KUBELET, "get", "secrets", namespace="default", name="s3"), False),
-        (ask(KUBELET, "list", "secrets", namespace="default"), False),
-        (ask(KUBELET, "delete", "secrets", namespace="default", name="s1"), False),
-        (ask(KUBELET, "create", "serviceaccounts/token", namespace="default", name="runner"), True),
-        (ask(KUBELET, "create", "serviceaccounts/token", namespace="default", name="root"), False),
-        (
-            ask(KUBELET, "get", "leases", "coordination.k8s.io", namespace="kube-node-lease",
-                name="win02"),
-            False,
-        ),
-        (
-            ask(KUBELET, "get", "leases", "coordination.k8s.io", namespace="kube-node-lease",
-                name="win01"),
-            None,
-        ),
-        (ask(KUBELET, "get", "pods", namespace="default", name="x"), None),
-        (ask(ALICE, "get", "secrets", namespace="default", name="s1"), None),
+        (ask(KUBELET, "get", "secrets", **IN, name="s1"), None),
+        (ask(KUBELET, "watch", "secrets", **IN, name="s2"), None),
+        (ask(KUBELET, "get", "configmaps", **IN, name="kube-root-ca.crt"), None),
+        (ask(KUBELET, "get", "secrets", namespace="other", name="s1"), UNRELATED),
+        (ask(KUBELET, "get", "secrets", **IN, name="s3"), UNRELATED),
+        (ask(KUBELET, "list", "secrets", **IN), "No Object name found"),
+        (ask(KUBELET, "list", "secrets"), "can only read namespaced object of this type"),
+        (ask(KUBELET, "delete", "secrets", **IN, name="s1"),
+         "can only read resources of this type"),
+        (ask(KUBELET, "get", "persistentvolumes", name="pv1"), None),
+        (ask(KUBELET, "list", "persistentvolumes"),
+         "can only get individual resources of this type"),
+        (ask(KUBELET, "patch", "persistentvolumeclaims/status", **IN, name="c1"), None),
+        (ask(KUBELET, "delete", "persistentvolumeclaims/status", **IN, name="c1"),
+         "can only get/update/patch this type"),
+        (ask(KUBELET, "get", "volumeattachments", "storage.k8s.io", name="va1"), None),
+        (ask(KUBELET, "get", "resourceclaims", "resource.k8s.io", **IN, name="gpu"), None),
+        (ask(KUBELET, "create", "serviceaccounts/token", **IN, name="runner"), None),
+        (ask(KUBELET, "create", "serviceaccounts/token", **IN, name="root"), UNRELATED),
+        (ask(KUBELET, "create", "serviceaccounts", **IN),
+         "can only create tokens for individual service accounts"),
+        (ask(KUBELET, "get", *LEASE, **OWN), None),
+        (ask(KUBELET, "get", *LEASE, namespace="kube-node-lease", name="win02"),
+         "can only access node lease with the same name as the requesting node"),
+        (ask(KUBELET, "get", *LEASE, namespace="default", name="win01"),
+         'can only access leases in the "kube-node-lease" system namespace'),
+        (ask(KUBELET, "list", *LEASE, namespace="kube-node-lease"),
+         "can only get, create, update, patch, or delete a node lease"),
+        (ask(KUBELET, "update", "csinodes", "storage.k8s.io", name="win01"), None),
+        (ask(KUBELET, "update", "csinodes", "storage.k8s.io", name="win02"),
+         "can only access CSINode with the same name as the requesting node"),
+        (ask(KUBELET, "list", "pods", field_selector="spec.nodeName=win01"), None),
+        (ask(KUBELET, "watch", "pods", field_selector="a!=b,spec.nodeName==win01"), None),
+        (ask(KUBELET, "list", "pods", field_selector="spec.nodeName=win02"),
+         "can only list/watch pods with spec.nodeName field selector"),
+        (ask(KUBELET, "list", "pods"),
+         "can only list/watch pods with spec.nodeName field selector"),
+        (ask(KUBELET, "get", "pods", **IN, name="p"), None),
+        (ask(KUBELET, "get", "pods", **IN, name="x"), UNRELATED),
+        (ask(KUBELET, "patch", "pods/status", **IN, name="p"), None),
+        (ask(KUBELET, "create", "pods/exec", **IN, name="p"), ""),
+        (ask(KUBELET, "get", "nodes", name="win01"), None),
+        (ask(KUBELET, "watch", "nodes", name="win02"),
+         "node 'win01' cannot read 'win02', only its own Node object"),
+        (ask(KUBELET, "list", "nodes"),
+         "node 'win01' cannot read all nodes, only its own Node object"),
+        (ask(KUBELET, "update", "nodes/status", name="win01"), None),
+        (ask(KUBELET, "delete", "nodes", name="win01"), ""),
+        (ask(KUBELET, "list", "services"), None),
+        (ask(KUBELET, "create", "deployments", "apps", **IN), ""),
+        (ask(ALICE, "get", "secrets", **IN, name="s1"), ""),
     ],
 )  # fmt: skip
-def test_a_node_reads_what_its_pods_refer_to(asked, allowed):
-    found = node_authorizer.decide(asked, lambda name: [pod()] if name == "win01" else [])
-    assert (found.allowed if found else None) is allowed
+def test_a_node_reads_what_its_pods_refer_to(asked, reason):
+    found = node_authorizer.decide(asked, Graph())
+    assert (found.allowed, found.reason) == (reason is None, reason or "")
+
+
+def test_nodes_of_old_read_all_nodes_and_pods():
+    for asked in (ask(KUBELET, "list", "pods"), ask(KUBELET, "list", "nodes")):
+        assert node_authorizer.decide(asked, Graph(), by_selector=False).allowed
+
+
+def test_a_mirror_pod_leads_nowhere():
+    mirror = pod()
+    mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    assert list(references(mirror)) == [("pods", "default", "p")]

@@ -1,50 +1,134 @@
-"""Who is asking: client certificates, ServiceAccount tokens, or nobody in particular."""
+"""Who is asking: a front proxy's headers, a client certificate, a bearer token, or nobody.
+
+In upstream's order. Source: kubernetes v1.34 pkg/kubeapiserver/authenticator/config.go.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from muntin.apiserver import status
+from muntin.apiserver.access_config import AccessConfig
+from muntin.apiserver.authn.bearer import BearerTokens, OfThisServer, token_of
+from muntin.apiserver.authn.bootstrap_tokens import BootstrapTokens
 from muntin.apiserver.authn.certificates import user_of
+from muntin.apiserver.authn.oidc import OidcTokens
+from muntin.apiserver.authn.request_header import RequestHeader
 from muntin.apiserver.authn.service_account import TokenIssuer
+from muntin.apiserver.authn.service_account_tokens import ServiceAccountTokens
+from muntin.apiserver.authn.static_tokens import StaticTokens
+from muntin.apiserver.authn.verified import Refused, TokenAuthenticator, Verified
+from muntin.apiserver.authn.webhook import WebhookTokens
+from muntin.apiserver.cache import Cache
+from muntin.apiserver.items import Item
 from muntin.apiserver.request import ANONYMOUS, User
+from muntin.kit.clock import Clock
 from muntin.kit.http.messages import Request
 
+__all__ = ["AUTHENTICATED", "Authenticator", "Refused"]
+
 AUTHENTICATED = "system:authenticated"
+# A certificate's user; None for the front proxy, whose requests name their users themselves.
+_Known = tuple[Mapping[str, Any], User | None]
 
 
 class Authenticator:
-    """Tries a certificate first, then a bearer token."""
+    """Tries each way in turn."""
 
-    def __init__(self, issuer: TokenIssuer, *, anonymous: bool) -> None:
+    def __init__(
+        self,
+        config: AccessConfig,
+        issuer: TokenIssuer,
+        cache: Cache,
+        clock: Clock,
+        *,
+        secret_used: Callable[[Item], None] | None = None,
+        credential_ids: bool = True,
+    ) -> None:
+        self._config = config
         self._issuer = issuer
-        self._anonymous = anonymous
-        self._certificates: dict[int, tuple[Mapping[str, Any], User]] = {}
+        self._credential_ids = credential_ids
+        self._front = RequestHeader(config.request_header) if config.request_header else None
+        self._certificates: dict[int, _Known] = {}
+        self._oidc = tuple(OidcTokens(row, clock) for row in config.oidc)
+        webhook = config.authentication_webhook
+        self._webhook = WebhookTokens(webhook, clock) if webhook else None
+        accounts = ServiceAccountTokens(
+            issuer, cache, clock, secret_used, credential_ids=credential_ids
+        )
+        before: list[TokenAuthenticator] = []
+        if config.static_tokens:
+            before.append(StaticTokens(config.static_tokens))
+        after: list[TokenAuthenticator] = []
+        if config.bootstrap_tokens:
+            after.append(BootstrapTokens(cache, clock))
+        after += self._oidc
+        self._tokens = BearerTokens(
+            [
+                *(OfThisServer(kind, issuer.audiences) for kind in before),
+                accounts,
+                *(OfThisServer(kind, issuer.audiences) for kind in after),
+                *([self._webhook] if self._webhook else ()),
+            ]
+        )
 
-    def authenticate(self, request: Request) -> User:
+    async def authenticate(self, request: Request) -> User:
         """The user behind ``request``.
 
         Raises:
             ApiError: 401, a credential was shown that is not good, or none and one is needed.
         """
         if request.peer_certificate is not None:
-            return self._by_certificate(request.peer_certificate)
-        header = request.headers.get("authorization", "")
-        if header[:7].lower() == "bearer ":
-            return self._issuer.authenticate(header[7:].strip())
-        if header or not self._anonymous:
+            user = self._by_certificate(request, request.peer_certificate)
+            if user is not None:
+                return user
+        elif token := token_of(request):
+            try:
+                return (await self._tokens.verify(token, self._issuer.audiences)).user
+            except Refused as err:
+                raise status.unauthorized() from err
+        elif "authorization" in request.headers:
             raise status.unauthorized()
-        return ANONYMOUS
+        if self._is_open(request.path):
+            return ANONYMOUS
+        raise status.unauthorized()
 
-    def _by_certificate(self, certificate: Mapping[str, Any]) -> User:
+    async def review(self, token: str, audiences: tuple[str, ...]) -> Verified:
+        """Who shows ``token`` for any of ``audiences`` (empty: those of this server).
+
+        Raises:
+            Refused: nobody.
+        """
+        return await self._tokens.verify(token, audiences or self._issuer.audiences)
+
+    def _is_open(self, path: str) -> bool:
+        paths = self._config.anonymous_paths
+        return self._config.anonymous and (not paths or path in paths)
+
+    def _by_certificate(self, request: Request, certificate: Mapping[str, Any]) -> User | None:
         # One dict per connection, alive as long as the connection: its identity is its key.
         key = id(certificate)
         known = self._certificates.get(key)
-        if known is not None and known[0] is certificate:
-            return known[1]
-        user = user_of(certificate)
-        if len(self._certificates) > 10_000:
-            self._certificates.clear()
-        self._certificates[key] = (certificate, user)
-        return user
+        if known is None or known[0] is not certificate:
+            der = request.peer_certificate_der
+            if self._front is not None and self._front.is_proxy(certificate, der):
+                known = (certificate, None)
+            else:
+                known = (certificate, user_of(certificate, der if self._credential_ids else b""))
+            if len(self._certificates) > 10_000:
+                self._certificates.clear()
+            self._certificates[key] = known
+        if known[1] is None and self._front is not None:
+            user = self._front.user(request)
+            if user is None:
+                raise status.unauthorized()
+            return user
+        return known[1]
+
+    async def close(self) -> None:
+        """Drop connections to others."""
+        for found in self._oidc:
+            await found.close()
+        if self._webhook is not None:
+            await self._webhook.close()

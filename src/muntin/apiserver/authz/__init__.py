@@ -1,20 +1,27 @@
-"""Who may do what: RBAC (rbac.py) and what a node may touch (node.py)."""
+"""Who may do what: the node authorizer, RBAC and a webhook, in the order that is configured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from muntin.apiserver import status
+from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.authz import node
-from muntin.apiserver.authz.attributes import Attributes, Decision
+from muntin.apiserver.authz.attributes import NO_OPINION, Attributes, Decision
+from muntin.apiserver.authz.escalation import EVERYTHING
+from muntin.apiserver.authz.node_graph import NodeGraph
 from muntin.apiserver.authz.rbac import SUPERUSERS, Rbac
+from muntin.apiserver.authz.webhook import Webhook
 from muntin.apiserver.cache import Cache, Event
-from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest, User
-from muntin.model.resources import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, PODS, ROLE_BINDINGS, ROLES
+from muntin.kit.clock import Clock, SystemClock
+from muntin.model.resources import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 
-__all__ = ["Attributes", "Authorizer", "Decision", "attributes_of"]
+__all__ = ["Attributes", "Authorizer", "Decision", "Rules", "attributes_of", "forbidden"]
+
+_SELECTING = ("list", "watch", "deletecollection")
 
 
 class CachedRbac:
@@ -37,65 +44,125 @@ class CachedRbac:
         return (item.object() for item in self._cache.of(self._rows[plural]).select())
 
 
-class NodePods:
-    """Which pods are bound to which node, kept from the first question on."""
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All that a user may do; ``incomplete`` names the authorizers that cannot list theirs."""
 
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache.of(PODS)
-        self._cache.observers.append(self._observe)
-        self._pods: dict[str, dict[str, Item]] | None = None
-
-    def of(self, name: str) -> Iterator[Mapping[str, Any]]:
-        """The pods bound to the node of that name."""
-        if self._pods is None:
-            self._pods = {}
-            for item in self._cache.select():
-                self._put(self._pods, item)
-        return (item.object() for item in list(self._pods.get(name, {}).values()))
-
-    @staticmethod
-    def _put(pods: dict[str, dict[str, Item]], item: Item) -> None:
-        key = f"{item.namespace}/{item.name}"
-        pods.setdefault(item.fields["spec.nodeName"], {})[key] = item
-
-    def _observe(self, event: Event) -> None:
-        if self._pods is None:
-            return
-        if event.previous is not None:
-            on = self._pods.get(event.previous.fields["spec.nodeName"], {})
-            on.pop(f"{event.item.namespace}/{event.item.name}", None)
-        if event.type != "DELETED":
-            self._put(self._pods, event.item)
+    rules: list[Mapping[str, Any]]
+    incomplete: tuple[str, ...] = ()
 
 
 class Authorizer:
-    """Asks the node authorizer first, then RBAC."""
+    """Asks the authorizers of the configured modes, one after the other, until one decides."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        config: AccessConfig | None = None,
+        clock: Clock | None = None,
+        *,
+        nodes_by_selector: bool = True,
+    ) -> None:
+        config = config or AccessConfig()
+        self._modes = config.authorization_modes
         self._rbac = Rbac(CachedRbac(cache))
-        self._pods = NodePods(cache)
+        self._graph = NodeGraph(cache)
+        self._by_selector = nodes_by_selector
+        self._webhook: Webhook | None = None
+        if "Webhook" in self._modes and config.authorization_webhook is not None:
+            self._webhook = Webhook(config.authorization_webhook, clock or SystemClock())
+        self.annotates = config.audit is not None
 
     def decide(self, asked: Attributes) -> Decision:
+        """Whether ``asked`` is allowed, as far as is known here: a webhook is not waited for."""
+        if SUPERUSERS in asked.user.groups:
+            return Decision(True)
+        reasons = []
+        for mode in self._modes:
+            decision = self._local(mode, asked)
+            if decision.allowed or decision.denied:
+                return decision
+            if decision.reason:
+                reasons.append(decision.reason)
+        return Decision(False, "\n".join(reasons)) if reasons else NO_OPINION
+
+    async def authorize(self, asked: Attributes) -> Decision:
         """Whether ``asked`` is allowed."""
-        decision = node.decide(asked, self._pods.of)
-        return self._rbac.decide(asked) if decision is None else decision
+        if self._webhook is None:
+            return self.decide(asked)
+        if SUPERUSERS in asked.user.groups:
+            return Decision(True)
+        reasons = []
+        for mode in self._modes:
+            if mode == "Webhook":
+                decision = await self._webhook.decide(asked)
+            else:
+                decision = self._local(mode, asked)
+            if decision.allowed or decision.denied:
+                return decision
+            if decision.reason:
+                reasons.append(decision.reason)
+        return Decision(False, "\n".join(reasons))
+
+    def _local(self, mode: str, asked: Attributes) -> Decision:
+        match mode:
+            case "RBAC":
+                return self._rbac.decide(asked)
+            case "Node":
+                if node.GROUP not in asked.user.groups:
+                    return NO_OPINION
+                return node.decide(asked, self._graph, by_selector=self._by_selector)
+            case "AlwaysAllow":
+                return Decision(True)
+            case "AlwaysDeny":
+                return Decision(False, "Everything is forbidden.")
+        known = self._webhook.known(asked) if self._webhook else None
+        return known or NO_OPINION
 
     def rules_for(self, user: User, namespace: str) -> list[Mapping[str, Any]]:
-        """All rules that ``user`` has in ``namespace`` (empty: everywhere)."""
+        """All rules that RBAC gives ``user`` in ``namespace`` (empty: everywhere)."""
         return [rule for grant in self._rbac.grants(user, namespace) for rule in grant.rules]
 
-    def check(self, request: ApiRequest) -> None:
+    def rules(self, user: User, namespace: str) -> Rules:
+        """What ``user`` may do in ``namespace``, as far as the authorizers can say."""
+        found: list[Mapping[str, Any]] = []
+        incomplete = []
+        for mode in self._modes:
+            if mode == "RBAC":
+                found += self.rules_for(user, namespace)
+            elif mode == "AlwaysAllow":
+                found += EVERYTHING
+            elif mode == "Webhook" or (mode == "Node" and node.node_name(user)):
+                incomplete.append(
+                    f"{mode.lower()} authorizer does not support user rule resolution"
+                )
+        return Rules(found, tuple(incomplete))
+
+    async def check(self, request: ApiRequest) -> None:
         """Let ``request`` pass.
 
         Raises:
             ApiError: 403, in upstream's words.
         """
-        if SUPERUSERS in request.user.groups:
+        if SUPERUSERS in request.user.groups and not self.annotates:
             return
         asked = attributes_of(request)
-        decision = self.decide(asked)
+        if self._webhook is None:
+            decision = self.decide(asked)
+        else:
+            decision = await self.authorize(asked)
+        if self.annotates:
+            request.annotations["authorization.k8s.io/decision"] = (
+                "allow" if decision.allowed else "forbid"
+            )
+            request.annotations["authorization.k8s.io/reason"] = decision.reason
         if not decision.allowed:
-            raise _forbidden(request, asked, decision)
+            raise forbidden(asked, decision)
+
+    async def close(self) -> None:
+        """Drop the webhook's connections."""
+        if self._webhook is not None:
+            await self._webhook.close()
 
 
 def attributes_of(request: ApiRequest) -> Attributes:
@@ -103,6 +170,9 @@ def attributes_of(request: ApiRequest) -> Attributes:
     resource = request.resource
     if resource is None:
         return Attributes(request.user, request.verb, path=request.path)
+    fields = labels = ""
+    if request.verb in _SELECTING and request.query:
+        fields, labels = request.param("fieldSelector"), request.param("labelSelector")
     return Attributes(
         request.user,
         request.verb,
@@ -111,15 +181,22 @@ def attributes_of(request: ApiRequest) -> Attributes:
         request.subresource.name if request.subresource else "",
         request.namespace,
         request.name,
+        "",
+        resource.version,
+        fields,
+        labels,
     )
 
 
-def _forbidden(request: ApiRequest, asked: Attributes, decision: Decision) -> status.ApiError:
-    user = f'User "{request.user.name}" cannot {asked.verb}'
-    tail = f": {decision.reason}" if decision.reason else ""
-    if request.resource is None:
-        text = f'forbidden: {user} path "{asked.path}"{tail}'
-        return status.ApiError(403, "Forbidden", text)
-    where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"
-    why = f'{user} resource "{asked.combined}" in API group "{asked.group}" {where}{tail}'
-    return status.forbidden(request.resource, asked.name, why)
+def forbidden(asked: Attributes, decision: Decision) -> status.ApiError:
+    """The 403 for ``asked``. Source: apiserver v1.34 pkg/endpoints/handlers/responsewriters."""
+    # Texts go into consoles that render HTML: as upstream, these three are made harmless.
+    text = asked.cannot().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    why = f"{text}: {decision.reason}" if decision.reason else text
+    if not asked.resource:
+        return status.ApiError(403, "Forbidden", f"forbidden: {why}")
+    what = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
+    named = f' "{asked.name}"' if asked.name else ""
+    about = {"name": asked.name, "group": asked.group, "kind": asked.resource}
+    details = {key: value for key, value in about.items() if value}
+    return status.ApiError(403, "Forbidden", f"{what}{named} is forbidden: {why}", details=details)

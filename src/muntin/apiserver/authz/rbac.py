@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from muntin.apiserver.authz.attributes import Attributes, Decision
+from muntin.apiserver.authz.attributes import NO_OPINION, Attributes, Decision
 from muntin.apiserver.request import User
 
 Object = Mapping[str, Any]
@@ -34,11 +34,15 @@ class RbacObjects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The rules that one binding gives; ``namespace`` is None for a ClusterRoleBinding."""
+    """The rules that one binding gives; ``namespace`` is None for a ClusterRoleBinding.
+
+    ``missing`` says which role is not there; there are no rules then.
+    """
 
     namespace: str | None
     rules: Sequence[Rule]
     reason: str
+    missing: str = ""
 
 
 class Rbac:
@@ -66,10 +70,16 @@ class Rbac:
         return found
 
     def _decide(self, asked: Attributes) -> Decision:
+        missing: dict[str, None] = {}
         for grant in self.grants(asked.user, asked.namespace):
             if any(covers(rule, asked) for rule in grant.rules):
                 return Decision(True, grant.reason)
-        return Decision(False)
+            if grant.missing:
+                missing[grant.missing] = None
+        if not missing:
+            return NO_OPINION
+        text = ", ".join(missing)
+        return Decision(False, f"RBAC: {text}" if len(missing) == 1 else f"RBAC: [{text}]")
 
     def grants(self, user: User, namespace: str) -> Iterator[Grant]:
         """All that is bound to ``user`` and holds in ``namespace`` (empty: cluster-wide only)."""
@@ -88,27 +98,30 @@ class Rbac:
 
 
 def _index(objects: RbacObjects) -> dict[str, list[Grant]]:
-    cluster_roles = {role["metadata"]["name"]: role for role in objects.of_kind("clusterroles")}
-    roles = {
-        (role["metadata"]["namespace"], role["metadata"]["name"]): role
-        for role in objects.of_kind("roles")
-    }
+    roles = {("", role["metadata"]["name"]): role for role in objects.of_kind("clusterroles")}
+    for role in objects.of_kind("roles"):
+        roles[role["metadata"]["namespace"], role["metadata"]["name"]] = role
     grants: dict[str, list[Grant]] = {}
     for plural in ("clusterrolebindings", "rolebindings"):
         for binding in objects.of_kind(plural):
             meta, ref = binding["metadata"], binding.get("roleRef") or {}
             namespace = meta.get("namespace") if plural == "rolebindings" else None
-            if ref.get("kind") == "Role":
-                role = roles.get((namespace or "", ref.get("name", "")))
+            scope = namespace or "" if ref.get("kind") == "Role" else ""
+            found = roles.get((scope, ref.get("name", "")))
+            if found is None:
+                grant = Grant(namespace, (), "", not_found(ref))
             else:
-                role = cluster_roles.get(ref.get("name", ""))
-            if role is None:
-                continue
-            grant = Grant(namespace, role.get("rules") or (), _reason(plural, meta, ref))
+                grant = Grant(namespace, found.get("rules") or (), _reason(plural, meta, ref))
             for subject in binding.get("subjects") or ():
                 if key := _subject_key(subject, namespace):
                     grants.setdefault(key, []).append(grant)
     return grants
+
+
+def not_found(ref: Object) -> str:
+    """Upstream's words for a role that a binding names and that is not there."""
+    kind = str(ref.get("kind", "")).lower()
+    return f'{kind}.rbac.authorization.k8s.io "{ref.get("name", "")}" not found'
 
 
 def _reason(plural: str, meta: Object, ref: Object) -> str:
@@ -141,7 +154,7 @@ def covers(rule: Rule, asked: Attributes) -> bool:
     if asked.verb not in verbs and "*" not in verbs:
         return False
     if not asked.resource:
-        return any(_path_matches(path, asked.path) for path in rule.get("nonResourceURLs") or ())
+        return any(path_matches(path, asked.path) for path in rule.get("nonResourceURLs") or ())
     groups, names = rule.get("apiGroups") or (), rule.get("resourceNames") or ()
     if asked.group not in groups and "*" not in groups:
         return False
@@ -156,46 +169,8 @@ def _resource_matches(resources: Sequence[str], asked: Attributes) -> bool:
     return bool(asked.subresource) and f"*/{asked.subresource}" in resources
 
 
-def _path_matches(pattern: str, path: str) -> bool:
+def path_matches(pattern: str, path: str) -> bool:
+    """Whether a rule's path, maybe with ``*`` at its end, is ``path`` or above it."""
     if pattern in ("*", path):
         return True
     return pattern.endswith("*") and path.startswith(pattern.rstrip("*"))
-
-
-def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
-    """The parts of ``wanted`` that ``owned`` does not give: what may not be granted to others.
-
-    Each part is a rule of one verb and one resource, name or path.
-    """
-    return [part for rule in wanted for part in _parts(rule) if not _owned(owned, part)]
-
-
-def _parts(rule: Rule) -> Iterator[Rule]:
-    for verb in rule.get("verbs") or ():
-        for path in rule.get("nonResourceURLs") or ():
-            yield {"verbs": [verb], "nonResourceURLs": [path]}
-        for group in rule.get("apiGroups") or ():
-            for resource in rule.get("resources") or ():
-                part = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
-                for name in rule.get("resourceNames") or ("",):
-                    yield {**part, "resourceNames": [name]} if name else part
-
-
-def _owned(owned: Sequence[Rule], part: Rule) -> bool:
-    verb = part["verbs"][0]
-    for rule in owned:
-        verbs = rule.get("verbs") or ()
-        if verb not in verbs and "*" not in verbs:
-            continue
-        if paths := part.get("nonResourceURLs"):
-            if any(_path_matches(path, paths[0]) for path in rule.get("nonResourceURLs") or ()):
-                return True
-            continue
-        resource, _, subresource = part["resources"][0].partition("/")
-        names = part.get("resourceNames") or [""]
-        asked = Attributes(
-            User(""), verb, part["apiGroups"][0], resource, subresource, name=names[0]
-        )
-        if covers({**rule, "verbs": [verb]}, asked):
-            return True
-    return False

@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver.bootstrap import roles
+from muntin.apiserver.bootstrap import authentication, roles
+from muntin.apiserver.bootstrap.reconcile import reconciled
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.request import User
@@ -26,7 +27,9 @@ _HEADERS = {"content-type": "application/json"}
 
 async def run(core: Core, transport: DirectTransport) -> None:
     """Create what is missing; bring roles and the ``kubernetes`` Service up to date."""
-    objects = [*_namespaces(), *_priorities(), *_roles()]
+    spaces = [*_namespaces(), *_priorities(), *_roles()]
+    await asyncio.gather(*(_ensure(core, transport, *pair) for pair in spaces))
+    objects = [*_namespaced_roles(), *authentication.config_maps(core)]
     await asyncio.gather(*(_ensure(core, transport, *pair) for pair in objects))
     for pair in _kubernetes_service(core):
         await _ensure(core, transport, *pair)
@@ -54,6 +57,13 @@ def _roles() -> Iterator[tuple[Resource, Object]]:
         yield resources.CLUSTER_ROLES, role
     for binding in roles.cluster_role_bindings():
         yield resources.CLUSTER_ROLE_BINDINGS, binding
+
+
+def _namespaced_roles() -> Iterator[tuple[Resource, Object]]:
+    for role in roles.roles():
+        yield resources.ROLES, role
+    for binding in roles.role_bindings():
+        yield resources.ROLE_BINDINGS, binding
 
 
 def _kubernetes_service(core: Core) -> Iterator[tuple[Resource, Object]]:
@@ -98,13 +108,24 @@ async def _ensure(core: Core, transport: DirectTransport, resource: Resource, ob
         await _send(transport, "POST", resource.path(namespace=namespace), obj)
         return
     current = item.object()
-    wanted = {key: value for key, value in obj.items() if key in _KEPT_RIGHT}
-    if any(current.get(key, []) != value for key, value in wanted.items()):
-        await _send(transport, "PUT", resource.path(name, namespace), {**current, **wanted})
+    if resource.group == roles.RBAC_API:
+        changed = reconciled(current, obj)
+    else:
+        wanted = {key: value for key, value in obj.items() if key in _KEPT_RIGHT}
+        differs = any(current.get(key, []) != value for key, value in wanted.items())
+        changed = {**current, **wanted} if differs else None
+    if changed is None:
+        return
+    path = resource.path(name, namespace)
+    if "uid" in changed["metadata"]:
+        await _send(transport, "PUT", path, changed)
+        return
+    await _send(transport, "DELETE", path, {})
+    await _send(transport, "POST", resource.path(namespace=namespace), changed)
 
 
-# Only what leads to this server and what its components may do; the rest is the user's.
-_KEPT_RIGHT = frozenset({"subsets", "endpoints", "rules", "aggregationRule", "subjects"})
+# Only what leads to this server and says whom it believes; the rest is the user's.
+_KEPT_RIGHT = frozenset({"subsets", "endpoints", "data"})
 
 
 async def _send(transport: DirectTransport, method: str, path: str, obj: Object) -> None:

@@ -1,6 +1,7 @@
 """``token``: a new token of a ServiceAccount (TokenRequest).
 
-Source: kubernetes v1.34 pkg/registry/core/serviceaccount/storage/token.go.
+Source: kubernetes v1.34 pkg/registry/core/serviceaccount/storage/token.go,
+pkg/apis/authentication/validation.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.apiserver import bodies, output, status, writes
-from muntin.apiserver.authn.service_account import TokenIssuer
 from muntin.apiserver.authz.node import node_name
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
@@ -16,11 +16,17 @@ from muntin.apiserver.request import ApiRequest
 from muntin.kit.clock import rfc3339
 from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources import NODES, PODS, SECRETS
+from muntin.model.windows_releases import parse_kubernetes
 
 Object = dict[str, Any]
+Claims = dict[str, dict[str, str]]
 
 SHORTEST_S, LONGEST_S, DEFAULT_S = 600, 2**32, 3600
+# What projected volumes ask for: an hour, and a little by which such tokens are known. Programs
+# of old that read the file once would fail after it, so it is good for a year and its use noted.
+PROJECTED_S, EXTENDED_S = 3607, 365 * 24 * 3600
 _KINDS = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
 
 
@@ -29,43 +35,56 @@ async def run(core: Core, request: ApiRequest) -> Response:
     type_ = core.schema.kind_type("authentication.k8s.io", "v1", "TokenRequest")
     assert type_ is not None
     asked = bodies.read_as(request, type_, "v1", "TokenRequest", core.schema)
+    asked = await core.admission.create(request, asked)
     await core.cache.fresh()
     account = writes.find(core, request)
-    asked = await core.admission.create(request, asked)
+    _check_metadata(request, account, asked.get("metadata") or {})
     spec = asked.get("spec") or {}
-    seconds = _seconds(request, spec)
+    seconds = _seconds(core, request, spec)
+    audiences = spec.get("audiences") or list(core.issuer.audiences)
     bound = _bound(core, request, spec.get("boundObjectRef") or {})
-    issuer: TokenIssuer = core.issuer
-    token, expires = issuer.sign(
+    extended = _is_extended(core, seconds, audiences, bound)
+    token, identifier = core.issuer.sign(
         account.namespace,
         account.name,
         account.uid,
-        audiences=tuple(spec.get("audiences") or ()) or (issuer.issuer,),
-        seconds=seconds,
+        audiences=audiences,
+        seconds=EXTENDED_S if extended else seconds,
         bound=bound,
+        warn_after_s=seconds if extended else 0,
     )
+    request.annotations["authentication.kubernetes.io/issued-credential-id"] = f"JTI={identifier}"
+    now = core.clock.now()
     answer = {
         "kind": "TokenRequest",
         "apiVersion": "authentication.k8s.io/v1",
         "metadata": {
             "name": account.name,
             "namespace": account.namespace,
-            "creationTimestamp": rfc3339(core.clock.now()),
+            "creationTimestamp": rfc3339(now),
         },
-        "spec": {
-            **spec,
-            "audiences": spec.get("audiences") or [issuer.issuer],
-            "expirationSeconds": seconds,
-        },
-        "status": {"token": token, "expirationTimestamp": rfc3339(expires)},
+        "spec": {**spec, "audiences": audiences, "expirationSeconds": seconds},
+        "status": {"token": token, "expirationTimestamp": rfc3339(int(now) + seconds)},
     }
     return output.json_response(answer, 201)
 
 
-def _seconds(request: ApiRequest, spec: Object) -> int:
+def _check_metadata(request: ApiRequest, account: Item, metadata: Object) -> None:
+    for field, right in (
+        ("name", account.name), ("namespace", account.namespace), ("uid", account.uid)
+    ):  # fmt: skip
+        if metadata.get(field) not in (None, "", right):
+            raise status.bad_request(
+                f"the {field} in the TokenRequest metadata ({metadata[field]}) does not match the "
+                f"service account's ({right})"
+            )
+
+
+def _seconds(core: Core, request: ApiRequest, spec: Object) -> int:
     seconds = int(spec.get("expirationSeconds") or DEFAULT_S)
     if SHORTEST_S <= seconds <= LONGEST_S:
-        return seconds
+        longest = core.config.access.max_token_expiration_s
+        return min(seconds, longest) if longest else seconds
     why = "may not specify a duration less than 10 minutes"
     if seconds > LONGEST_S:
         why = "may not specify a duration larger than 2^32 seconds"
@@ -73,7 +92,13 @@ def _seconds(request: ApiRequest, spec: Object) -> int:
     raise status.invalid(request.target, request.name, [cause])
 
 
-def _bound(core: Core, request: ApiRequest, ref: Object) -> dict[str, dict[str, str]]:
+def _is_extended(core: Core, seconds: int, audiences: list[str], bound: Claims) -> bool:
+    ours = set(audiences) <= set(core.issuer.audiences)
+    wanted = core.config.access.extend_token_expiration
+    return wanted and ours and seconds == PROJECTED_S and "pod" in bound
+
+
+def _bound(core: Core, request: ApiRequest, ref: Object) -> Claims:
     """The claims that bind the token to an object; nodes may bind only to pods of theirs.
 
     Raises:
@@ -85,25 +110,27 @@ def _bound(core: Core, request: ApiRequest, ref: Object) -> dict[str, dict[str, 
             why = f'node "{node}" requested token not bound to a pod'
             raise status.forbidden(request.target, request.name, why)
         return {}
-    resource = _KINDS.get(ref.get("kind", ""))
+    version, kind = ref.get("apiVersion", ""), ref.get("kind", "")
+    resource = _KINDS.get(kind) if version == "v1" else None
     if resource is None:
-        text = f"cannot bind token for serviceaccount to object of kind {ref.get('kind')!r}"
-        raise status.bad_request(text)
+        group, _, number = version.rpartition("/")
+        raise status.bad_request(
+            f"cannot bind token to object of type {group}/{number}, Kind={kind}"
+        )
     name = ref.get("name", "")
     item = core.cache.get(resource, request.namespace if resource.namespaced else "", name)
     if item is None:
         raise status.not_found(resource, name)
     if ref.get("uid") and ref["uid"] != item.uid:
         why = (
-            f"the UID in the bound object reference ({ref['uid']}) does not match the UID in record"
+            f"the UID in the bound object reference ({ref['uid']}) does not match the UID in "
+            "record. The object might have been deleted and then recreated"
         )
         raise status.conflict(resource, name, why)
-    return _claims(core, request, ref["kind"].lower(), item, node)
+    return _claims(core, request, kind.lower(), item, node)
 
 
-def _claims(
-    core: Core, request: ApiRequest, kind: str, item: Item, node: str
-) -> dict[str, dict[str, str]]:
+def _claims(core: Core, request: ApiRequest, kind: str, item: Item, node: str) -> Claims:
     claims = {kind: {"name": item.name, "uid": item.uid}}
     if kind != "pod":
         if node:
@@ -122,6 +149,7 @@ def _claims(
         why = f'node "{node}" requested token bound to a pod scheduled on a different node'
         raise status.forbidden(request.target, request.name, why)
     host_item = core.cache.get(NODES, "", host) if host else None
-    if host_item is not None:
+    version = parse_kubernetes(core.config.kubernetes_version)
+    if host_item is not None and is_in(ApiFeature.CREDENTIAL_IDS, version):
         claims["node"] = {"name": host, "uid": host_item.uid}
     return claims

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -27,13 +28,22 @@ async def run(core: Core, request: ApiRequest) -> Response:
 
     status_only = request.subresource is not None
     if not status_only and _is_new(core, request):
-        core.authorizer.check(replace(request, verb="create"))
+        await core.authorizer.check(replace(request, verb="create"))
         obj["metadata"].setdefault("name", request.name)
         strategy.check_name(obj["metadata"], request.name)
         written = await writes.create(core, request, obj)
         return output.Renderer(core.cache, core.clock, resource, form).response(written.raw, 201)
     written = await writes.update(core, request, change, status_only=status_only)
     return output.Renderer(core.cache, core.clock, resource, form).response(written.raw)
+
+
+def replacing(new: Object, take: Callable[[Object, Object], Object]) -> writes.Change:
+    """The change to ``take(old, new)``: what a subresource that writes only some fields makes."""
+
+    def change(old: Object, _: Item) -> Object:
+        return take(old, new)
+
+    return change
 
 
 def _is_new(core: Core, request: ApiRequest) -> bool:
