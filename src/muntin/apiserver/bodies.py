@@ -66,6 +66,29 @@ def parse_yaml(body: bytes) -> Any:
         raise status.bad_request(f"yaml: {err}") from err
 
 
+def yaml_duplicates(body: bytes) -> list[str]:
+    """The keys that a map of the YAML document has twice, each in a sentence with its line."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found: list[str] = []
+    nodes = [yaml.compose(body, Loader=loader)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, yaml.SequenceNode):
+            nodes += node.value
+        elif isinstance(node, yaml.MappingNode):
+            seen: set[str] = set()
+            for key, value in node.value:
+                name = str(key.value)
+                if name in seen:
+                    line = key.start_mark.line + 1
+                    found.append(f'line {line}: key "{name}" already set in map')
+                seen.add(name)
+                nodes.append(value)
+    return found
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {_key(key): _plain(item) for key, item in value.items()}
@@ -111,10 +134,12 @@ def checked(
     obj = decoded.object
     obj["kind"], obj["apiVersion"] = resource.kind, resource.api_version
     metadata = obj.get("metadata")
+    request.managed_fields = None
     if metadata is None:
         obj["metadata"] = {}
-    else:
-        metadata.pop("managedFields", None)
+    elif body["metadata"].get("managedFields") is not None:
+        # An empty list, which decoding leaves out, has a meaning of its own.
+        request.managed_fields = metadata.pop("managedFields", [])
     return obj
 
 

@@ -12,6 +12,7 @@ from muntin.apiserver.authn.service_account import TokenIssuer
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
+from muntin.apiserver.field_forms import FieldForms
 from muntin.apiserver.health import Health
 from muntin.apiserver.limits import RequestLimits
 from muntin.apiserver.metrics import Metrics
@@ -38,6 +39,7 @@ class Core:
     registry: Registry
     published: Published
     cache: Cache
+    forms: FieldForms
     snapshots: Snapshots
     authenticator: Authenticator
     authorizer: Authorizer

@@ -1,7 +1,9 @@
 """Objects as the server holds them: the JSON bytes that clients get, and what is looked up by.
 
 A stored value begins with kind, apiVersion and metadata and lacks the resource version, which is
-the revision of its write; an item's ``raw`` has it spliced in as metadata's first member.
+the revision of its write; an item's ``raw`` has it spliced in as metadata's first member. Managed
+fields stand behind the object, after a line's end, so that whoever changes the object need not read
+them; ``raw`` has them as metadata's second member.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from muntin.seams.store import Record
 Object = dict[str, Any]
 
 _METADATA = b'"metadata":{'
+_VERSION = b'"resourceVersion":"%d",'
+_MANAGED = b'"managedFields":%b,'
 ROOT = "/registry/"
 
 
@@ -36,10 +40,14 @@ _NO_LABELS: dict[str, str] = {}
 
 
 class Item:
-    """One object at one revision; never changed. ``splice`` is where the version stands in raw."""
+    """One object at one revision; never changed.
 
-    __slots__ = ("_fields", "labels", "name", "namespace", "raw", "resource", "revision",
-                 "splice", "uid")  # fmt: skip
+    ``splice`` is where the version stands in ``raw``, ``managed_at`` and ``managed_end`` where the
+    managed fields do.
+    """
+
+    __slots__ = ("_fields", "labels", "managed_at", "managed_end", "name", "namespace", "raw",
+                 "resource", "revision", "splice", "uid")  # fmt: skip
 
     def __init__(
         self, resource: Resource, namespace: str, name: str, value: bytes, revision: int
@@ -48,9 +56,14 @@ class Item:
         self.namespace = namespace
         self.name = name
         self.revision = revision
-        self.splice = value.index(_METADATA) + len(_METADATA)
-        self.raw = _with_version(value, self.splice, revision)
-        metadata = _decode_partial(value).metadata
+        plain, _, managed = value.partition(b"\n")
+        self.splice = plain.index(_METADATA) + len(_METADATA)
+        version = _VERSION % revision
+        managed = _MANAGED % managed if managed else managed
+        self.managed_at = self.splice + len(version)
+        self.managed_end = self.managed_at + len(managed)
+        self.raw = b"".join((plain[: self.splice], version, managed, plain[self.splice :]))
+        metadata = _decode_partial(plain).metadata
         self.uid = metadata.uid
         labels = metadata.labels
         if labels:
@@ -64,12 +77,19 @@ class Item:
     def fields(self) -> dict[str, str]:
         """What field selectors see."""
         if self._fields is None:
-            self._fields = object_fields(self.resource, orjson.loads(self.raw))
+            self._fields = object_fields(self.resource, self.object())
         return self._fields
 
+    @property
+    def managed(self) -> bytes:
+        """The JSON of ``metadata.managedFields``; no bytes when there are none."""
+        start = self.managed_at + len(_MANAGED) - len(b"%b,")
+        return self.raw[start : self.managed_end - 1]
+
     def object(self) -> Object:
-        """A new dict of it, with its resource version."""
-        found: Object = orjson.loads(self.raw)
+        """A new dict of it, with its resource version and without its managed fields."""
+        raw = self.raw
+        found: Object = orjson.loads(raw[: self.managed_at] + raw[self.managed_end :])
         return found
 
     def record(self) -> Record:
@@ -78,30 +98,40 @@ class Item:
         return Record(key, self._value(), 0, self.revision)
 
     def _value(self) -> bytes:
-        skip = len(b'"resourceVersion":"",') + len(str(self.revision))
-        return self.raw[: self.splice] + self.raw[self.splice + skip :]
+        plain = self.raw[: self.splice] + self.raw[self.managed_end :]
+        return joined(plain, self.managed)
 
     def at_revision(self, revision: int) -> Item:
         """The same object with another resource version: what a DELETED event shows."""
-        value = self._value()
-        return Item(self.resource, self.namespace, self.name, value, revision)
+        return Item(self.resource, self.namespace, self.name, self._value(), revision)
 
 
-def _with_version(value: bytes, at: int, revision: int) -> bytes:
-    return b'%b"resourceVersion":"%d",%b' % (value[:at], revision, value[at:])
+def joined(plain: bytes, managed: bytes) -> bytes:
+    """The stored value of an object's JSON and that of its managed fields."""
+    return b"%b\n%b" % (plain, managed) if managed else plain
 
 
-def encode(obj: Object, resource: Resource) -> bytes:
-    """The stored value of ``obj``; its metadata must not be empty."""
+def unversioned(value: bytes) -> bytes:
+    """The JSON of a stored value as a client sees what was not stored: without a version."""
+    plain, _, managed = value.partition(b"\n")
+    if not managed:
+        return plain
+    splice = plain.index(_METADATA) + len(_METADATA)
+    return b"".join((plain[:splice], _MANAGED % managed, plain[splice:]))
+
+
+def encode(obj: Object, resource: Resource, managed: bytes = b"") -> bytes:
+    """The stored value of ``obj`` and its managed fields; its metadata must not be empty."""
     ordered: Object = {"kind": resource.kind, "apiVersion": resource.api_version}
     metadata = dict(obj["metadata"])
     metadata.pop("resourceVersion", None)
     metadata.pop("selfLink", None)
+    metadata.pop("managedFields", None)
     ordered["metadata"] = metadata
     for key, value in obj.items():
         if key not in ordered:
             ordered[key] = value
-    return orjson.dumps(ordered)
+    return joined(orjson.dumps(ordered), managed)
 
 
 def prefix_of(resource: Resource) -> str:

@@ -25,6 +25,7 @@ from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
+from muntin.apiserver.field_forms import FieldForms
 from muntin.apiserver.flowcontrol import FlowControl
 from muntin.apiserver.handler import Handler
 from muntin.apiserver.health import Health
@@ -89,6 +90,7 @@ class ApiServer:
             registry=registry,
             published=Published(schema, registry),
             cache=cache,
+            forms=FieldForms(schema, registry),
             snapshots=Snapshots(clock),
             authenticator=Authenticator(
                 access,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from muntin.kit.http.messages import Request
@@ -30,7 +31,8 @@ class ApiRequest:
     ``namespace`` is "" for cluster-scoped resources and for all namespaces. ``rest`` is what
     follows the subresource in the path of a proxy request. ``annotations`` are what authorization
     and admission have to say in the audit log (``authorization.k8s.io/decision``);
-    ``impersonator`` is who really asks, where ``user`` is somebody they may act as.
+    ``managed_fields`` is what the body has as such, None if it has none; ``impersonator`` is who
+    really asks, where ``user`` is somebody they may act as.
     """
 
     http: Request
@@ -45,6 +47,7 @@ class ApiRequest:
     rest: str = ""
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
+    managed_fields: Any = None
     impersonator: User | None = None
     audit_id: str = ""
 

@@ -66,6 +66,11 @@ def has_status(resource: Resource) -> bool:
     return resource.subresource("status") is not None
 
 
+def status_has_labels(resource: Resource) -> bool:
+    """Whether the status subresource also writes labels and annotations."""
+    return resource.plural in _STATUS_WITH_LABELS
+
+
 def identify(resource: Resource, obj: Object, namespace: str, now: float) -> None:
     """Give a new ``obj`` what admission is to see: namespace, uid and time of creation.
 
@@ -197,7 +202,7 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
         result["status"] = new["status"]
     else:
         result.pop("status", None)
-    if resource.plural in _STATUS_WITH_LABELS:
+    if status_has_labels(resource):
         for key in ("labels", "annotations"):
             if metadata.get(key):
                 result["metadata"][key] = metadata[key]

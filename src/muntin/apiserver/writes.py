@@ -6,14 +6,14 @@ the newest object and stored on condition that it still is the newest; else it i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from muntin.apiserver import status, strategy
+from muntin.apiserver import field_managers, options, status, strategy
 from muntin.apiserver.admission import Attributes
 from muntin.apiserver.core import Core
-from muntin.apiserver.items import Item, encode, key_of
+from muntin.apiserver.items import Item, encode, key_of, unversioned
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import defaults, deprecation, validation
@@ -35,7 +35,17 @@ class Written:
     uid: str = ""
 
 
-Change = Callable[[Object, Item], Object]
+@dataclass(frozen=True, slots=True)
+class Managed:
+    """A new object, and its managed fields where they are known, too."""
+
+    obj: Object
+    fields: bytes | None = None
+
+
+# From the old object, which it may change, to the new one; it may have to wait for the latter.
+Change = Callable[[Object, Item], Object | Awaitable[Managed]]
+Transition = Callable[[Object, Item], Object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +57,18 @@ class View:
     take: Callable[[Object, Object], Object]
 
 
-async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
-    """Store a new object of the request's resource; all steps run for a dry run too."""
+async def create(
+    core: Core, request: ApiRequest, obj: Object, managed: bytes | None = None
+) -> Written:
+    """Store a new object of the request's resource; all steps run for a dry run too.
+
+    ``managed`` are its managed fields; without them the client is the manager of what it sends.
+    """
+    options.check(request)
     resource = core.cache.storage_row(request.target)
     defaults.apply(resource, obj)
+    if managed is None:
+        managed = await field_managers.created(core, request, resource, obj)
     strategy.identify(resource, obj, request.namespace, core.clock.now())
     attributes = Attributes.of(request, "CREATE", resource, obj, None)
     await core.admission.mutate(attributes)
@@ -62,11 +80,11 @@ async def create(core: Core, request: ApiRequest, obj: Object) -> Written:
     await core.admission.validate(attributes)
     request.warnings.extend(deprecation.of_object(resource, obj))
     with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
-        value = encode(obj, resource)
+        value = encode(obj, resource, managed)
         if request.dry_run:
             if core.cache.get(resource, request.namespace, name) is not None:
                 raise status.already_exists(resource, name)
-            return Written(value, uid=obj["metadata"]["uid"])
+            return Written(unversioned(value), uid=obj["metadata"]["uid"])
         try:
             revision = await core.store.create(key_of(resource, request.namespace, name), value)
         except errors.AlreadyExists as err:
@@ -85,6 +103,7 @@ async def update(
     view: View | None = None,
 ) -> Written:
     """Change the request's object by ``change(old, item)``, which gives the new object."""
+    options.check(request)
     resource = core.cache.storage_row(request.target)
     item = find(core, request)
     for _ in range(RETRIES):
@@ -99,7 +118,7 @@ async def update(
     raise status.conflict(request.target, request.name)
 
 
-async def bind(core: Core, request: ApiRequest, change: Change) -> Written:
+async def bind(core: Core, request: ApiRequest, change: Transition) -> Written:
     """Store ``change`` as it is: the server's own transition, which no client could have asked for.
 
     Source: kubernetes v1.34 pkg/registry/core/pod/storage/storage.go setPodNodeAndMetadata writes
@@ -119,21 +138,22 @@ async def _update_once(
     core: Core, request: ApiRequest, resource: Resource, item: Item, change: Change, only: bool,
     view: View | None,
 ) -> Written:  # fmt: skip
-    old = item.object()
-    new = _prepared(resource, change(item.object(), item), old, item, only)
+    old, changed = item.object(), change(item.object(), item)
+    managed = None
+    if not isinstance(changed, dict):
+        found = await changed
+        changed, managed = found.obj, found.fields
+    new = _prepared(core, request, resource, changed, old, item, only)
+    if managed is None:
+        managed = await field_managers.updated(core, request, resource, item, old, new)
     attributes = _attributes(request, resource, new, old, view)
     if await core.admission.mutate(attributes):
         new = view.take(new, attributes.obj) if view else attributes.obj
-        new = _prepared(resource, new, old, item, only)
+        new = _prepared(core, request, resource, new, old, item, only)
         attributes.obj = view.show(new) if view else new
     if only:
         causes = validation.validate_status_update(resource, new, old)
     else:
-        if resource.plural == "namespaces":  # whose finalizers are a default of new ones only
-            strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
-        else:
-            defaults.apply(resource, new)
-        core.allocator.carry_over(resource, new, old)
         causes = validation.validate_update(resource, new, old, attributes.subresource)
     _refuse(resource, item.name, causes)
     fitting(core.schema.version).apply(resource, new)
@@ -143,13 +163,22 @@ async def _update_once(
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
-        return await put(core, request, resource, item, new)
+        return await put(core, request, resource, item, new, managed)
 
 
-def _prepared(resource: Resource, new: Object, old: Object, item: Item, only: bool) -> Object:
+def _prepared(
+    core: Core, request: ApiRequest, resource: Resource, new: Object, old: Object, item: Item,
+    only: bool,
+) -> Object:  # fmt: skip
+    """The new object with what clients cannot change as it was, and with defaults."""
     if only:
         return strategy.prepare_status(resource, new, old, item)
     strategy.prepare_update(resource, new, old, item)
+    if resource.plural == "namespaces":  # whose finalizers are a default of new ones only
+        strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
+    else:
+        defaults.apply(resource, new)
+    core.allocator.carry_over(resource, new, old)
     return new
 
 
@@ -162,14 +191,17 @@ def _attributes(
 
 
 async def put(
-    core: Core, request: ApiRequest, resource: Resource, item: Item, new: Object
-) -> Written:
+    core: Core, request: ApiRequest, resource: Resource, item: Item, new: Object,
+    managed: bytes | None = None,
+) -> Written:  # fmt: skip
     """Store ``new`` in place of ``item``; nothing is written when nothing but the order changed.
+
+    Managed fields stay as they are unless ``managed`` are given.
 
     Raises:
         RevisionConflict: ``item`` is no longer the newest.
     """
-    value = encode(new, resource)
+    value = encode(new, resource, item.managed if managed is None else managed)
     fresh = Item(resource, item.namespace, item.name, value, item.revision)
     if request.dry_run or is_same(fresh, item):
         return Written(fresh.raw, uid=item.uid)
@@ -181,7 +213,11 @@ async def put(
 
 def is_same(new: Item, old: Item) -> bool:
     """Whether both say the same; clients send the members of an object in any order."""
-    return new.raw == old.raw or (len(new.raw) == len(old.raw) and new.object() == old.object())
+    if new.raw == old.raw:
+        return True
+    if len(new.raw) != len(old.raw) or new.managed != old.managed:
+        return False
+    return new.object() == old.object()
 
 
 async def remove(
@@ -198,7 +234,7 @@ async def remove(
         revision = await core.store.delete(key, item.revision)
         await core.cache.wait(revision)
         last["metadata"]["resourceVersion"] = str(revision)
-    value = encode(last, resource)
+    value = encode(last, resource, item.managed)
     raw = Item(resource, item.namespace, item.name, value, item.revision).raw
     return Written(raw, gone=True, uid=item.uid)
 

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from muntin.kit.errors import Invalid
 
-_index = re.compile(r"0|[1-9][0-9]*").fullmatch
+
+class Malformed(Invalid):
+    """The patch is no JSON patch, whatever it is applied to."""
+
+
+MOST_COPIED_BYTES = 3 * 1024 * 1024  # by all copy operations of one patch
+_index = re.compile(r"-?(0|[1-9][0-9]*)").fullmatch
 
 
 def apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """``document`` after all ``operations``, in order; the arguments are not changed.
 
     Raises:
+        Malformed: it is no list of objects.
         Invalid: an operation is malformed, its path does not exist, or a test fails; the message
             names the operation and the path. Nothing is applied then.
     """
     if not isinstance(operations, list):
-        raise Invalid("json patch: the body must be an array of operations")
+        raise Malformed("json patch: the body must be an array of operations")
     result = copy.deepcopy(document)
+    copied = 0
     for operation in operations:
         if not isinstance(operation, Mapping):
-            raise Invalid("json patch: each operation must be an object")
+            raise Malformed("json patch: each operation must be an object")
+        if operation.get("op") == "copy":  # copies of copies grow fast
+            copied += len(json.dumps(_get(result, _path(operation, "from"))))
+            if copied > MOST_COPIED_BYTES:
+                raise Invalid(
+                    "json patch: unable to complete the copy, the accumulated size increase of "
+                    f"copy is {copied}, exceeding the limit {MOST_COPIED_BYTES}"
+                )
         result = _apply_one(result, operation)
     return result
 
@@ -50,7 +66,7 @@ def _apply_one(document: Any, operation: Mapping[str, Any]) -> Any:
         source = _path(operation, "from")
         return _add(document, _path(operation), copy.deepcopy(_get(document, source)))
     if name == "test":
-        if not _equal(_get(document, _path(operation)), _value(operation)):
+        if not _equal(_found(document, _path(operation)), _value(operation)):
             raise Invalid(f"json patch: testing value {operation['path']} failed: test failed")
         return document
     raise Invalid(f"json patch: unexpected kind: {name}")
@@ -84,9 +100,20 @@ def _step(value: Any, part: str, path: Sequence[str]) -> Any:
 
 
 def _position(items: list[Any], part: str, path: Sequence[str], last: int) -> int:
-    if not _index(part) or int(part) > last:
+    """The index that a pointer's part means; negative ones count from behind, as upstream's do."""
+    at = int(part) if _index(part) else last + 1
+    at = at + last + 1 if at < 0 else at
+    if not 0 <= at <= last:
         raise Invalid(f"json patch: /{'/'.join(path)}: invalid array index {part!r}")
-    return int(part)
+    return at
+
+
+def _found(document: Any, path: Sequence[str]) -> Any:
+    """What is at ``path``; a member that is not there is null to a test."""
+    if not path:
+        return document
+    parent = _get(document, path[:-1])
+    return parent.get(path[-1]) if isinstance(parent, dict) else _step(parent, path[-1], path)
 
 
 def _get(document: Any, path: Sequence[str]) -> Any:
@@ -115,7 +142,10 @@ def _remove(document: Any, path: Sequence[str]) -> tuple[Any, Any]:
         return None, document
     parent, last = _get(document, path[:-1]), path[-1]
     removed = _step(parent, last, path)
-    del parent[int(last) if isinstance(parent, list) else last]
+    if isinstance(parent, list):
+        del parent[_position(parent, last, path, len(parent) - 1)]
+    else:
+        del parent[last]
     return document, removed
 
 

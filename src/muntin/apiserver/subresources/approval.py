@@ -6,9 +6,8 @@ from typing import Any
 
 from muntin.apiserver import bodies, output, writes
 from muntin.apiserver.core import Core
-from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
-from muntin.apiserver.verbs import patch
+from muntin.apiserver.verbs import patch, update
 from muntin.kit.http.messages import Response
 
 Object = dict[str, Any]
@@ -21,17 +20,14 @@ async def run(core: Core, request: ApiRequest) -> Response:
     renderer = output.Renderer(core.cache, core.clock, request.target, form)
     if request.verb == "get":
         return renderer.response(writes.find(core, request).raw)
-    asked = patch.parse(request) if request.verb == "patch" else None
-    type_ = core.schema.type_of(request.target)
-
-    def change(old: Object, item: Item) -> Object:
-        if asked is None:
-            new = bodies.read(request, core.schema, request.target)
-        else:
-            patched = patch.apply(core.schema, type_, request, old, asked)
-            new = bodies.checked(request, core.schema, request.target, patched)
-        conditions = (new.get("status") or {}).get("conditions") or []
-        return {**new, "status": {**(old.get("status") or {}), "conditions": conditions}}
-
+    if request.verb == "patch":
+        change = patch.change_of(core, request, patch.parse(core, request), _take)
+    else:
+        change = update.replacing(bodies.read(request, core.schema, request.target), _take)
     written = await writes.update(core, request, change, status_only=True)
     return renderer.response(written.raw)
+
+
+def _take(old: Object, new: Object) -> Object:
+    conditions = (new.get("status") or {}).get("conditions") or []
+    return {**new, "status": {**(old.get("status") or {}), "conditions": conditions}}

@@ -62,7 +62,9 @@ async def _use_budget(core: Core, request: ApiRequest, pod: Item) -> None:
         resource = core.cache.storage_row(POD_DISRUPTION_BUDGETS)
         try:
             revision = await core.store.update(
-                key_of(resource, item.namespace, item.name), encode(budget, resource), item.revision
+                key_of(resource, item.namespace, item.name),
+                encode(budget, resource, item.managed),
+                item.revision,
             )
         except RevisionConflict:
             await core.cache.fresh()

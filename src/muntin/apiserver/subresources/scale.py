@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver import bodies, output, status, writes
+from muntin.apiserver import bodies, field_managers, output, status, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
@@ -25,27 +25,30 @@ async def run(core: Core, request: ApiRequest) -> Response:
     await core.cache.fresh()
     if request.verb == "get":
         return output.json_response(scale_of(writes.find(core, request).object()))
-    plan = parse_patch(request) if request.verb == "patch" else None
     type_ = core.schema.kind_type("autoscaling", "v1", "Scale")
     assert type_ is not None  # autoscaling/v1 is in every version's schema
+    asked = patch.parse(core, request) if request.verb == "patch" else None
 
     def change(old: Object, item: Item) -> Object:
-        if plan is None:
+        if asked is None:
             new = bodies.read_as(request, type_, "v1", "Scale", core.schema)
         else:
-            new = patch.apply(core.schema, type_, request, scale_of(old), plan)
+            new = patch.apply_as(core.schema, type_, scale_of(old), asked)
         return _scaled(old, new, request)
 
+    async def applied(old: Object, item: Item) -> writes.Managed:
+        assert asked is not None
+        scale, managed = await field_managers.applied_scale(
+            core, request, scale_of(old), asked.value, item.managed
+        )
+        return writes.Managed(_scaled(old, scale, request), managed)
+
     view = writes.View(scale_of, lambda obj, scale: _scaled(obj, scale, request))
-    written = await writes.update(core, request, change, view=view)
+    applies = asked is not None and asked.applies
+    written = await writes.update(core, request, applied if applies else change, view=view)
     item = core.cache.get(request.target, request.namespace, request.name)
     raw = orjson.loads(written.raw) if item is None else item.object()
     return output.json_response(scale_of(raw))
-
-
-def parse_patch(request: ApiRequest) -> Any:
-    """The patch in the body."""
-    return patch.parse(request)
 
 
 def scale_of(obj: Object) -> Object:

@@ -1,89 +1,244 @@
-"""PATCH of one object (or of its status): JSON, merge and strategic-merge patches."""
+"""PATCH of one object (or of its status): JSON, merge, strategic-merge and apply patches.
+
+Source: apiserver v1.34 pkg/endpoints/handlers/patch.go.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
-from muntin.apiserver import bodies, convert, output, status, writes
+from muntin.apiserver import (
+    applying,
+    bodies,
+    convert,
+    field_managers,
+    options,
+    output,
+    status,
+    writes,
+)
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.kit.http.messages import Response
-from muntin.model import json_patch, merge_patch, strategic
+from muntin.model import decoding, json_patch, merge_patch, strategic
 from muntin.model.schema import Schema, Type
 from muntin.seams.kube import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 
 Object = dict[str, Any]
+Take = Callable[[Object, Object], Object]
 
-APPLY = ("application/apply-patch+yaml", "application/apply-patch+cbor")
-NO_APPLY = (
-    "server-side apply is not supported by this server: use client-side apply (kubectl apply "
-    "without --server-side), or a JSON, merge or strategic merge patch"
-)
-KINDS = f"{JSON_PATCH}, {MERGE_PATCH}, {STRATEGIC_MERGE_PATCH}"
+MOST_OPERATIONS = 10_000
+REJECTED = "the server rejected our request due to an error in our request"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """``kind`` is the media type, ``value`` the patch as plain values."""
+
+    kind: str
+    value: Any
+
+    @property
+    def applies(self) -> bool:
+        """Whether it is a configuration to apply."""
+        return self.kind == applying.APPLY_PATCH
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
     """The object as it is after the patch."""
     form = output.negotiate(request)
+    patch = parse(core, request)
+    await core.cache.fresh()
+    renderer = output.Renderer(core.cache, core.clock, request.target, form)
+    if patch.applies and request.subresource is None and not _is_there(core, request):
+        written = await _create(core, request, patch)
+        if written is not None:
+            return renderer.response(written.raw, 201)
+    status_only = request.subresource is not None
+    change = change_of(core, request, patch)
+    written = await writes.update(core, request, change, status_only=status_only)
+    return renderer.response(written.raw)
+
+
+def _is_there(core: Core, request: ApiRequest) -> bool:
+    return core.cache.get(request.target, request.namespace, request.name) is not None
+
+
+async def _create(core: Core, request: ApiRequest, patch: Patch) -> writes.Written | None:
+    """Make the object that a configuration describes; None if somebody else was quicker."""
+    await core.authorizer.check(replace(request, verb="create"))
+    resource = request.target
+    obj, managed = await field_managers.applied(core, request, {}, patch.value, b"")
+    obj = bodies.checked(request, core.schema, resource, obj)
+    applying.check_new(request, obj)
+    stored = convert.to_stored(obj, resource, core.cache.storage_row(resource))
+    try:
+        return await writes.create(core, request, stored, managed)
+    except status.ApiError as err:
+        if err.reason != "AlreadyExists" or request.dry_run:
+            raise
+        await core.cache.fresh()
+        return None
+
+
+def change_of(
+    core: Core, request: ApiRequest, patch: Patch, take: Take | None = None
+) -> writes.Change:
+    """What ``patch`` does to the request's object.
+
+    ``take(old, new)`` gives what a subresource that writes only some fields makes of it.
+    """
     resource = request.target
     stored = core.cache.storage_row(resource)
-    patch = parse(request)
-    type_ = core.schema.type_of(resource)
-    await core.cache.fresh()
 
-    def change(old: Object, item: Item) -> Object:
+    def taken(old: Object, patched: Object) -> Object:
+        try:
+            found = bodies.checked(request, core.schema, resource, patched)
+        except status.ApiError as err:
+            raise _undecodable(err, resource.kind, patch, patched) from err
+        new = convert.to_stored(found, resource, stored)
+        return take(old, new) if take is not None else new
+
+    def patched(old: Object, item: Item) -> Object:
         shown = convert.to_version(old, resource, stored)
-        patched = apply(core.schema, type_, request, shown, patch)
-        found = bodies.checked(request, core.schema, resource, patched)
-        return convert.to_stored(found, resource, stored)
+        if _speaks_of_managers(request, patch):
+            managed = orjson.loads(item.managed or b"[]")
+            shown = {**shown, "metadata": {**shown["metadata"], "managedFields": managed}}
+        return taken(old, apply(core, request, shown, patch))
 
-    status_only = request.subresource is not None
-    written = await writes.update(core, request, change, status_only=status_only)
-    return output.Renderer(core.cache, core.clock, resource, form).response(written.raw)
+    async def merged(old: Object, item: Item) -> writes.Managed:
+        live = convert.to_version(old, resource, stored)
+        new, managed = await field_managers.applied(core, request, live, patch.value, item.managed)
+        return writes.Managed(taken(old, new), managed)
+
+    return merged if patch.applies else patched
 
 
-def parse(request: ApiRequest) -> Any:
-    """The patch as plain values.
+def _undecodable(err: status.ApiError, kind: str, patch: Patch, patched: Object) -> status.ApiError:
+    """The error for a patch whose result is no object of its kind."""
+    _, found, why = err.message.partition(f"cannot be handled as a {kind}: ")
+    if not found or patch.applies:
+        return err
+    value = patch.value if patch.kind == STRATEGIC_MERGE_PATCH else patched
+    shown = _go_text(value) if patch.kind == STRATEGIC_MERGE_PATCH else _text(value)
+    return _invalid(f"Invalid value: {_text(shown)}: {why}")
+
+
+def _text(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _go_text(value: Any) -> str:
+    """As Go prints a map: ``map[spec:map[replicas:x]]``."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{_go_text(value[name])}' for name in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(_go_text, value))}]"
+    return value if isinstance(value, str) else "<nil>" if value is None else _text(value)
+
+
+def _invalid(text: str) -> status.ApiError:
+    causes = [errors.Cause("FieldValueInvalid", "patch", text)]
+    return status.ApiError(422, "Invalid", f'"" is invalid: patch: {text}', causes=causes)
+
+
+def _speaks_of_managers(request: ApiRequest, patch: Patch) -> bool:
+    """Whether a patch may read or write managed fields, which are not put in for nothing."""
+    if b"managedFields" in request.http.body:
+        return True
+    if patch.kind != JSON_PATCH:
+        return False
+    wide = ("", "/metadata")
+    return any(
+        isinstance(row, dict) and (row.get("path") in wide or row.get("from") in wide)
+        for row in patch.value
+    )
+
+
+def parse(core: Core, request: ApiRequest) -> Patch:
+    """The patch in the body.
 
     Raises:
-        ApiError: 400 if it is no JSON, 415 if it is of no known kind.
+        ApiError: 400 if it is no JSON, 413 if it is too long, 415 if it is of a kind that the
+            resource does not take, 422 for options that go with another kind.
     """
     kind = bodies.content_type(request)
-    if kind in APPLY:
-        raise status.ApiError(415, "UnsupportedMediaType", NO_APPLY)
-    if kind not in (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH):
-        raise status.unsupported_media_type(KINDS)
+    kinds = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, applying.APPLY_PATCH]
+    if core.registry.definition(request.target) is not None:
+        kinds.remove(STRATEGIC_MERGE_PATCH)
+    if kind not in kinds:
+        raise status.unsupported_media_type(", ".join(kinds))
+    options.check(request, applying=kind == applying.APPLY_PATCH)
+    if kind == applying.APPLY_PATCH:
+        return Patch(kind, applying.configuration(request))
     try:
-        return orjson.loads(request.http.body)
-    except orjson.JSONDecodeError:
-        return bodies.parse_yaml(request.http.body)
+        value = orjson.loads(request.http.body)
+    except orjson.JSONDecodeError as err:
+        raise status.bad_request(f"error decoding patch: invalid JSON patch: {err}") from err
+    _check(request, kind, value)
+    return Patch(kind, value)
 
 
-def apply(
-    schema: Schema, type_: Type | None, request: ApiRequest, document: Object, patch: Any
-) -> Object:
-    """``document`` after ``patch``, of the kind that the request's Content-Type says.
+def _check(request: ApiRequest, kind: str, value: Any) -> None:
+    if kind == JSON_PATCH:
+        if not isinstance(value, list):
+            raise status.bad_request("a JSON patch must be a list of operations")
+        if len(value) > MOST_OPERATIONS:
+            text = (
+                f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, "
+                f"got {len(value)}"
+            )
+            raise status.ApiError(413, "RequestEntityTooLarge", text)
+    elif not isinstance(value, dict):
+        raise status.bad_request("the patch must be a JSON object")
+    wanted = request.param("fieldValidation")
+    if wanted not in ("Strict", "Warn"):
+        return
+    twice = decoding.duplicate_fields(request.http.body)
+    found = [f'duplicate field "{path}"' for path in twice]
+    if kind == JSON_PATCH:
+        found = [f"json patch {text}" for text in found]
+    if found and wanted == "Strict":
+        shown = _text(request.http.body.decode(errors="replace"))
+        raise _invalid(f"Invalid value: {shown}: strict decoding error: {', '.join(found)}")
+    request.warnings.extend(found)
+
+
+def apply(core: Core, request: ApiRequest, document: Object, patch: Patch) -> Object:
+    """``document``, an object of the request's resource, after ``patch``, which is no apply.
 
     Raises:
         ApiError: 400 for a patch of the wrong form, 422 for one that cannot be applied.
     """
-    kind = bodies.content_type(request)
+    type_ = None
+    if patch.kind == STRATEGIC_MERGE_PATCH:
+        type_ = core.schema.type_of(request.target)
+    return apply_as(core.schema, type_, document, patch)
+
+
+def apply_as(schema: Schema, type_: Type | None, document: Object, patch: Patch) -> Object:
+    """As `apply`, for a document of ``type_``, which only strategic-merge patches go by."""
+    kind, value = patch.kind, patch.value
     try:
         if kind == STRATEGIC_MERGE_PATCH:
-            result: Any = strategic.apply(schema, type_, document, patch)
+            result: Any = strategic.apply(schema, type_, document, value)
         elif kind == MERGE_PATCH:
-            result = merge_patch.apply(document, patch)
+            result = merge_patch.apply(document, value)
         else:
-            if not isinstance(patch, list):
-                raise status.bad_request("a JSON patch must be a list of operations")
-            result = json_patch.apply(document, patch)
+            result = json_patch.apply(document, value)
+    except json_patch.Malformed as err:
+        raise status.bad_request(err.message) from err
     except errors.Invalid as err:
-        code = (422, "Invalid") if kind == JSON_PATCH else (400, "BadRequest")
-        raise status.ApiError(*code, err.message, causes=err.causes) from err
+        if kind != JSON_PATCH:
+            raise status.bad_request(err.message) from err
+        causes = [errors.Cause("UnexpectedServerResponse", "", err.message)]
+        raise status.ApiError(422, "Invalid", REJECTED, causes=causes) from err
     if not isinstance(result, dict):
         raise status.bad_request("the patch does not leave an object")
     return result

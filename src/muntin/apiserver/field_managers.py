@@ -1,0 +1,193 @@
+"""Who manages the fields of stored objects: ``metadata.managedFields`` of every write.
+
+The deciding is in `muntin.model.fields`; here is what a request and a stored object say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import orjson
+
+from muntin.apiserver import options, status, strategy
+from muntin.apiserver.core import Core
+from muntin.apiserver.field_forms import FieldForms
+from muntin.apiserver.items import Item
+from muntin.apiserver.request import ApiRequest
+from muntin.kit.clock import Clock, rfc3339
+from muntin.kit.errors import Cause, Invalid
+from muntin.model.conversion import is_same
+from muntin.model.fields import last_applied, managers, ownership, scale
+from muntin.model.fields.elements import of_field, show
+from muntin.model.fields.managers import APPLY, UPDATE, Managers
+from muntin.model.fields.ownership import Applied, Form, Writer
+from muntin.model.fields.sets import LEAF, FieldSet, Path
+from muntin.model.resources import Resource
+
+Object = dict[str, Any]
+T = TypeVar("T")
+
+MOST_SUBRESOURCE_BYTES = 256
+
+_STATUS: FieldSet = {"f:status": LEAF}
+_NOTHING: FieldSet = {}
+
+
+async def _answered(asking: Generator[Form, Object | None, T], forms: FieldForms) -> T:
+    """Run a decision to its end, giving it the forms that it asks for."""
+    try:
+        wanted = next(asking)
+        while True:
+            wanted = asking.send(await forms.form(*wanted))
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
+
+def _writer(
+    request: ApiRequest, clock: Clock, unwritable: FieldSet, operation: str = UPDATE
+) -> Writer:
+    return Writer(
+        manager=options.manager_of(request),
+        operation=operation,
+        api_version=request.target.api_version,
+        time=rfc3339(clock.now()),
+        subresource=request.subresource.name if request.subresource else "",
+        unwritable=unwritable,
+    )
+
+
+def _unwritable(resource: Resource) -> FieldSet:
+    return _STATUS if resource.subresource("status") is not None else _NOTHING
+
+
+async def _shown(core: Core, request: ApiRequest, stored: Resource, obj: Object) -> Object:
+    """``obj``, in the form it is stored in, in that of the request."""
+    if is_same(request.target, stored):
+        return obj
+    found = await core.forms.form(obj, request.target.api_version)
+    return obj if found is None else found
+
+
+def _given(request: ApiRequest, raw: bytes) -> Managers | None:
+    """The managers that the client gives; None when those that are there (``raw``) stay.
+
+    Raises:
+        ApiError: 422, a name that no manager may have.
+    """
+    rows = request.managed_fields
+    if rows is None or request.subresource is not None:
+        return None
+    if managers.is_reset(rows):
+        return {}
+    if raw and rows == orjson.loads(raw):
+        return None
+    try:
+        found = managers.parse(rows)
+    except Invalid:
+        return None
+    causes = []
+    for index, row in enumerate(rows):
+        place = f"metadata.managedFields[{index}]"
+        causes += options.manager_causes(row.get("manager") or "", f"{place}.manager")
+        if len(row.get("subresource") or "") > MOST_SUBRESOURCE_BYTES:
+            text = f"Too long: may not be more than {MOST_SUBRESOURCE_BYTES} bytes"
+            causes.append(Cause("FieldValueTooLong", f"{place}.subresource", text))
+    if causes:
+        raise status.invalid(request.target, request.name, causes)
+    return found or None
+
+
+async def created(core: Core, request: ApiRequest, stored: Resource, obj: Object) -> bytes:
+    """The managed fields of a new object, as the client asked for it and before admission."""
+    forms, kind = core.forms, request.target.kind
+    new = await _shown(core, request, stored, obj)
+    writer = _writer(request, core.clock, _unwritable(stored))
+    asking = ownership.update(writer, _given(request, b"") or {}, forms, kind, {}, new)
+    return managers.dump(await _answered(asking, forms))
+
+
+async def updated(
+    core: Core, request: ApiRequest, stored: Resource, item: Item, old: Object, new: Object
+) -> bytes:
+    """The managed fields of ``new``, which takes the place of ``old``, the object of ``item``."""
+    raw, forms = item.managed, core.forms
+    given = _given(request, raw)
+    if given is None and not raw:
+        return raw
+    live = managers.load(raw) if given is None else given
+    old = await _shown(core, request, stored, old)
+    new = await _shown(core, request, stored, new)
+    writer = _writer(request, core.clock, _NOTHING)
+    asking = ownership.update(writer, live, forms, request.target.kind, old, new)
+    found = await _answered(asking, forms)
+    return raw if found is live and given is None else managers.dump(found)
+
+
+async def applied(
+    core: Core, request: ApiRequest, live: Object, config: Object, raw: bytes
+) -> tuple[Object, bytes]:
+    """``live`` (empty for a new object) with ``config`` applied, and its managed fields then.
+
+    Both objects are in the form of the request; ``raw`` is what ``live`` has of managed fields.
+
+    Raises:
+        ApiError: 400 for a configuration of the wrong form, 409 for conflicts.
+    """
+    writer = _writer(request, core.clock, _unapplied(request, config), APPLY)
+    done = await _applied(core, request, writer, managers.load(raw), live, config)
+    return done.obj, managers.dump(done.managers)
+
+
+async def applied_scale(
+    core: Core, request: ApiRequest, live: Object, config: Object, raw: bytes
+) -> tuple[Object, bytes]:
+    """As `applied` for a Scale; the managed fields, ``raw`` too, are those of its object."""
+    api_version = request.target.api_version
+
+    def places(version: str) -> Path | None:
+        return core.forms.replicas(version, request.target)
+
+    parent = managers.load(raw)
+    writer = _writer(request, core.clock, _STATUS, APPLY)
+    writer = replace(writer, api_version=scale.API_VERSION)
+    mine = scale.shown(parent, places)
+    done = await _applied(core, request, writer, mine, live, config)
+    return done.obj, managers.dump(scale.taken(parent, done.managers, places, api_version))
+
+
+async def _applied(
+    core: Core, request: ApiRequest, writer: Writer, known: Managers, live: Object, config: Object
+) -> Applied:
+    kind = config["kind"]
+    force = request.flag("force")
+    asking = last_applied.apply(writer, known, core.forms, kind, live, config, force=force)
+    try:
+        return await _answered(asking, core.forms)
+    except ownership.ApplyConflict as err:
+        raise _conflict(err) from err
+    except Invalid as err:
+        place = f"{request.namespace or '<unknown>'}/{request.name}"
+        about = f"{place}; {writer.api_version}, Kind={kind}"
+        text = f"failed to create typed patch object ({about}): {err.message}"
+        raise status.bad_request(text) from err
+
+
+def _unapplied(request: ApiRequest, config: Object) -> FieldSet:
+    """What an applied configuration may name and this request does not write."""
+    if request.subresource is None:
+        return _unwritable(request.target)
+    if request.subresource.name != "status":
+        return _NOTHING
+    kept = {"status", "metadata"} if strategy.status_has_labels(request.target) else {"status"}
+    return {of_field(name): LEAF for name in config if name not in kept}
+
+
+def _conflict(err: ownership.ApplyConflict) -> status.ApiError:
+    causes = [
+        Cause("FieldManagerConflict", show(path), f"conflict with {key.shown}")
+        for key, path in err.conflicts
+    ]
+    return status.ApiError(409, "Conflict", err.message, causes=causes)
