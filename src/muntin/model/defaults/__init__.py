@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from muntin.model.defaults import batch, cluster, network, workloads
+from muntin.model.defaults import aggregation, batch, cluster, network, workloads
 from muntin.model.defaults.pod import pod, pod_template
 from muntin.model.resources import Resource
 
@@ -28,6 +28,7 @@ _BY_KIND: dict[tuple[str, str], Callable[[Object], None]] = {
     ("", "LimitRange"): cluster.limit_range,
     ("", "PersistentVolume"): cluster.persistent_volume,
     ("", "PersistentVolumeClaim"): cluster.persistent_volume_claim,
+    ("apiregistration.k8s.io", "APIService"): aggregation.api_service,
     ("apps", "Deployment"): workloads.deployment,
     ("apps", "DaemonSet"): workloads.daemon_set,
     ("apps", "ReplicaSet"): workloads.replica_set,

@@ -16,6 +16,7 @@ from muntin.model.resources.row import (
 )
 from muntin.model.resources.serving import RuntimeConfig, served
 from muntin.model.resources.table import (
+    API_SERVICES,
     BINDINGS,
     CERTIFICATE_SIGNING_REQUESTS,
     CLUSTER_ROLE_BINDINGS,
@@ -63,6 +64,7 @@ from muntin.model.resources.table import (
 
 __all__ = [
     "ALL_VERBS",
+    "API_SERVICES",
     "BINDINGS",
     "CERTIFICATE_SIGNING_REQUESTS",
     "CLUSTER_ROLES",

@@ -110,6 +110,11 @@ def _extensions(version: str) -> Resource:
     return cluster(*names, categories="api-extensions")
 
 
+def _registration(version: str) -> Resource:
+    _, cluster = builders("apiregistration.k8s.io", version)
+    return cluster("APIService", "apiservices", "", STATUS, categories="api-extensions")
+
+
 def _one(group: str, versions: str, namespaced: bool, *names: str) -> tuple[Resource, ...]:
     """The rows of a group that has one kind, in each of its ``versions``."""
     rows = []
@@ -133,6 +138,7 @@ CERTIFICATES = _certificates()
 NETWORKING = _networking()
 RBAC = (*_rbac("v1"), *_rbac("v1beta1"))
 STORAGE = _storage()
+API_REGISTRATION = (_registration("v1"), _registration("v1beta1"))
 API_EXTENSIONS = (_extensions("v1"), _extensions("v1beta1"))
 SCHEDULING = _one(
     "scheduling.k8s.io", "v1 v1beta1", False, "PriorityClass", "priorityclasses", "pc"

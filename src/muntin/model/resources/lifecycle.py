@@ -69,6 +69,7 @@ admissionregistration.k8s.io/v1 MutatingAdmissionPolicy 1.36 - - -
 admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding 1.36 - - -
 apiextensions.k8s.io/v1beta1 * 1.7 1.16 1.22 apiextensions.k8s.io/v1
 apiregistration.k8s.io/v1beta1 * 1.7 1.19 1.22 apiregistration.k8s.io/v1
+apiregistration.k8s.io/v1beta1 * 1.7 1.19 1.22 apiregistration.k8s.io/v1
 apps/v1beta1 * 1.6 1.8 1.16 apps/v1
 apps/v1beta2 * 1.8 1.9 1.16 apps/v1
 authentication.k8s.io/v1beta1 * 1.4 1.19 1.22 authentication.k8s.io/v1

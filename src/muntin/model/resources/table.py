@@ -25,6 +25,7 @@ RESOURCES: tuple[Resource, ...] = (
     *cluster_rows.RBAC,
     *cluster_rows.STORAGE,
     *cluster_rows.API_EXTENSIONS,
+    *cluster_rows.API_REGISTRATION,
     *cluster_rows.SCHEDULING,
     *cluster_rows.COORDINATION,
     *cluster_rows.NODE,
@@ -95,6 +96,7 @@ def storage_version(resource: Resource) -> Resource:
     return _NEWEST.get(resource.storage_name, resource)
 
 
+API_SERVICES = known("apiregistration.k8s.io/v1", "APIService")
 BINDINGS = known("v1", "Binding")
 CONFIG_MAPS = known("v1", "ConfigMap")
 ENDPOINTS = known("v1", "Endpoints")

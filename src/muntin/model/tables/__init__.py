@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from muntin.model.resources import Resource
-from muntin.model.tables import cluster, network, pods, storage, workloads
+from muntin.model.tables import aggregation, cluster, network, pods, storage, workloads
 from muntin.model.tables.printer import AGE, Printer, age, columns
 
 TABLE = "Table"
@@ -30,6 +30,7 @@ _PRINTERS: dict[tuple[str, str], Printer] = {
     **network.PRINTERS,
     **cluster.PRINTERS,
     **storage.PRINTERS,
+    **aggregation.PRINTERS,
 }
 
 

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from muntin.model.validation import cluster, network, pod, pod_subresources, rbac, workloads
+from muntin.model.validation import (
+    aggregation,
+    cluster,
+    network,
+    pod,
+    pod_subresources,
+    rbac,
+    workloads,
+)
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.rbac import GROUP as RBAC
 
@@ -29,6 +37,7 @@ CREATE: dict[tuple[str, str], Callable[[Object, Findings], None]] = {
     ("", "ReplicationController"): workloads.replication_controller,
     ("", "Secret"): cluster.secret,
     ("", "Service"): network.service,
+    ("apiregistration.k8s.io", "APIService"): aggregation.api_service,
     ("apps", "DaemonSet"): workloads.daemon_set,
     ("apps", "Deployment"): workloads.deployment,
     ("apps", "ReplicaSet"): workloads.replica_set,
