@@ -38,6 +38,7 @@ from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import User
 from muntin.apiserver.services import ServiceAllocator
 from muntin.apiserver.token_tracking import TokenTracking
+from muntin.apiserver.webhooks import WebhookClient
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
@@ -117,6 +118,7 @@ class ApiServer:
             health=Health(metrics.families),
             limits=_limits(config, cache, metrics, clock),
             kubelet_client=self._kubelets,
+            webhooks=WebhookClient(cache),
         )
         self.handler = Handler(self.core)
         limits = config.limits
@@ -157,6 +159,7 @@ class ApiServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.core.authenticator.close()
         await self.core.authorizer.close()
+        await self.core.webhooks.close()
         if self._kubelet_client is not None:
             await self._kubelet_client.close()
 

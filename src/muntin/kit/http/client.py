@@ -78,12 +78,16 @@ class HttpClient:
         unix_socket: str = "",
         connect_timeout_s: float = 10.0,
         keep_alive: bool = True,
+        resend: bool = False,
     ) -> None:
+        """``resend``: requests may be sent twice whatever their method, so one that met a kept
+        connection just being closed is sent anew."""
         self._tls = tls
         self._server_hostname = server_hostname
         self._unix_socket = unix_socket
         self._connect_timeout_s = connect_timeout_s
         self._keep_alive = keep_alive
+        self._resend = resend
         self._idle: dict[_Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
 
@@ -186,7 +190,8 @@ class HttpClient:
                 return connection
             except errors.Unavailable:
                 self._drop(connection)
-                if not (kept and method in IDEMPOTENT and isinstance(body, bytes)):
+                again = self._resend or method in IDEMPOTENT
+                if not (kept and again and isinstance(body, bytes)):
                     raise
             except BaseException:
                 self._drop(connection)

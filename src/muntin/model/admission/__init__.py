@@ -1,0 +1,1 @@
+"""What webhooks and admission policies have in common, without I/O: rules, reviews, conditions."""

@@ -1,0 +1,95 @@
+"""AdmissionReview: what a webhook is asked, and what its answer means.
+
+Source: k8s.io/api admission/v1 types; apiserver v1.34 pkg/admission/plugin/webhook/request.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from muntin.kit.errors import Invalid
+
+Object = dict[str, Any]
+
+VERSIONS = ("v1", "v1beta1")
+GROUP = "admission.k8s.io"
+JSON_PATCH = "JSONPatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``status`` is the Status of a refusal; ``patch`` the JSON text of a JSON patch, if any."""
+
+    allowed: bool
+    status: Object = field(default_factory=dict)
+    patch: bytes = b""
+    warnings: Sequence[str] = ()
+    audit_annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+def version_for(accepted: Sequence[str]) -> str:
+    """The version of AdmissionReview to send to a webhook that takes ``accepted``.
+
+    Raises:
+        Invalid: none that we know.
+    """
+    for version in accepted:
+        if version in VERSIONS:
+            return version
+    raise Invalid("webhook does not accept known AdmissionReview versions (v1, v1beta1)")
+
+
+def review(version: str, request: Object) -> Object:
+    """The AdmissionReview that asks ``request`` (an AdmissionRequest)."""
+    return {"kind": "AdmissionReview", "apiVersion": f"{GROUP}/{version}", "request": request}
+
+
+def verdict(answer: Any, version: str, uid: str, *, mutating: bool) -> Verdict:
+    """What a webhook's answer to the request ``uid`` says.
+
+    Raises:
+        Invalid: it is no answer to it.
+    """
+    if not isinstance(answer, Mapping) or not isinstance(answer.get("response"), Mapping):
+        raise Invalid("webhook response was absent")
+    response: Mapping[str, Any] = answer["response"]
+    if version == "v1":
+        _check_v1(answer, response, uid)
+    patch = _patch(response, version) if mutating else b""
+    status = response.get("status")
+    return Verdict(
+        allowed=response.get("allowed") is True,
+        status=dict(status) if isinstance(status, Mapping) else {},
+        patch=patch,
+        warnings=[text for text in response.get("warnings") or () if isinstance(text, str)],
+        audit_annotations=dict(response.get("auditAnnotations") or {}),
+    )
+
+
+def _check_v1(answer: Mapping[str, Any], response: Mapping[str, Any], uid: str) -> None:
+    wanted = f"{GROUP}/v1, Kind=AdmissionReview"
+    found = f"{answer.get('apiVersion') or ''}, Kind={answer.get('kind') or ''}"
+    if found != wanted:
+        raise Invalid(f"expected webhook response of {wanted}, got {found}")
+    if response.get("uid") != uid:
+        raise Invalid(f'expected response.uid="{uid}", got "{response.get("uid") or ""}"')
+
+
+def _patch(response: Mapping[str, Any], version: str) -> bytes:
+    text, kind = response.get("patch"), response.get("patchType")
+    if not text:
+        if kind and version == "v1":
+            raise Invalid("webhook returned response.patchType but not response.patch")
+        return b""
+    if version == "v1" and not kind:
+        raise Invalid("webhook returned response.patch but not response.patchType")
+    if kind and kind != JSON_PATCH:
+        raise Invalid(f'webhook returned invalid response.patchType of "{kind}"')
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError, TypeError) as err:
+        raise Invalid(f"webhook returned response.patch that is no base64: {err}") from err
