@@ -38,7 +38,7 @@ from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import User
 from muntin.apiserver.services import ServiceAllocator
 from muntin.apiserver.token_tracking import TokenTracking
-from muntin.apiserver.webhooks import WebhookClient
+from muntin.apiserver.webhooks.caller import WebhookCaller
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
@@ -118,7 +118,7 @@ class ApiServer:
             health=Health(metrics.families),
             limits=_limits(config, cache, metrics, clock),
             kubelet_client=self._kubelets,
-            webhooks=WebhookClient(cache),
+            webhooks=WebhookCaller(cache),
         )
         self.handler = Handler(self.core)
         limits = config.limits

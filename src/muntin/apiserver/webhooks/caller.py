@@ -13,10 +13,12 @@ import random
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
 from muntin.apiserver.cache import Cache
+from muntin.apiserver.webhooks import failures
 from muntin.kit import errors
 from muntin.kit.http.client import HttpClient
 from muntin.model.resources import ENDPOINTS, SERVICES
@@ -24,7 +26,6 @@ from muntin.model.resources import ENDPOINTS, SERVICES
 Config = Mapping[str, Any]
 
 MOST_CLIENTS = 64
-LONGEST_TEXT = 1024
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json, */*"}
 
 
@@ -35,32 +36,29 @@ class WebhookCaller:
         self._cache = cache
         self._clients: OrderedDict[tuple[str, str], HttpClient] = OrderedDict()
 
-    async def post(self, config: Config, review: Any, timeout_s: float) -> Any:
+    async def post(self, config: Config, review: Any, timeout_s: float, query: str = "") -> Any:
         """The JSON that the webhook of a ``clientConfig`` answers to ``review``.
 
         Raises:
-            Unavailable: it cannot be reached, or answered with no success.
-            TimedOut: it took longer than ``timeout_s``.
-            Invalid: its CA is none, or its answer is no JSON.
+            WebhookFailed: it cannot be reached, took longer than ``timeout_s``, or answered with
+                no success or no JSON; its CA is none.
         """
-        shown, base, host, name = self._target(config)
+        shown, base, host, name = self._target(config, f"?{query}" if query else "")
         client = await self._client(config.get("caBundle") or "", name)
         headers = {**_HEADERS, "Host": host} if host else _HEADERS
         try:
             answer = await client.request(
                 "POST", base, headers=headers, body=orjson.dumps(review), timeout_s=timeout_s
             )
-        except errors.TimedOut as err:
-            raise errors.TimedOut(f'Post "{shown}": context deadline exceeded') from err
-        except errors.Unavailable as err:
-            raise errors.Unavailable(f'Post "{shown}": {err.message}') from err
+        except errors.MuntinError as err:
+            raise failures.of_transport(err, shown, urlsplit(base)) from err
         if not 200 <= answer.status < 300:
-            text = answer.body[:LONGEST_TEXT].decode("utf-8", "replace").strip()
-            raise errors.Unavailable(f'Post "{shown}": status {answer.status}: {text}')
+            raise failures.of_answer(answer.status, answer.body)
         try:
             return orjson.loads(answer.body)
         except orjson.JSONDecodeError as err:
-            raise errors.Invalid(f'Post "{shown}": the answer is no JSON: {err}') from err
+            text = f'Post "{shown}": the answer is no JSON: {err}'
+            raise failures.WebhookFailed(text) from err
 
     async def close(self) -> None:
         """Drop all connections."""
@@ -68,20 +66,21 @@ class WebhookCaller:
             await client.close()
         self._clients.clear()
 
-    def _target(self, config: Config) -> tuple[str, str, str, str]:
+    def _target(self, config: Config, query: str) -> tuple[str, str, str, str]:
         """The URL as messages show it, the one to ask, its Host header, its certificate's name."""
         service = config.get("service")
         if service is None:
-            url = str(config.get("url") or "")
+            url = f"{config.get('url') or ''}{query}"
             return url, url, "", ""
         name, namespace = service["name"], service["namespace"]
         port, path = service.get("port") or 443, "/" + (service.get("path") or "").lstrip("/")
         host = f"{name}.{namespace}.svc"
+        path = f"{path}{query}"
         shown = f"https://{host}:{port}{path}"
         try:
             address, number = endpoint(self._cache, namespace, name, port)
         except errors.MuntinError as err:
-            raise errors.Unavailable(f'Post "{shown}": {err.message}') from err
+            raise failures.WebhookFailed(f'Post "{shown}": {err.message}') from err
         address = f"[{address}]" if ":" in address else address
         return shown, f"https://{address}:{number}{path}", f"{host}:{port}", host
 
@@ -89,7 +88,7 @@ class WebhookCaller:
         key = (bundle, name)
         found = self._clients.pop(key, None)
         if found is None:
-            found = HttpClient(tls=_tls(bundle), server_hostname=name)
+            found = HttpClient(tls=_tls(bundle), server_hostname=name, resend=True)
         self._clients[key] = found
         if len(self._clients) > MOST_CLIENTS:
             _, oldest = self._clients.popitem(last=False)
@@ -102,8 +101,9 @@ def _tls(bundle: str) -> Any:
 
     try:
         return client_context(ca=base64.b64decode(bundle, validate=True))
-    except (binascii.Error, UnicodeDecodeError) as err:
-        raise errors.Invalid(f"unable to load root certificates: {err}") from err
+    except (binascii.Error, UnicodeDecodeError, errors.Invalid) as err:
+        text = "unable to load root certificates: unable to parse bytes as PEM block"
+        raise failures.WebhookFailed(text) from err
 
 
 def endpoint(cache: Cache, namespace: str, name: str, port: int) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import ssl
+from urllib.parse import SplitResult
 
 import orjson
 
@@ -30,9 +31,11 @@ _UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})  # OpenSSL's X509_V_ERR_* of mi
 _HOSTNAME_MISMATCH, _EXPIRED, _NOT_YET_VALID = 62, 10, 9
 
 
-def of_transport(error: errors.MuntinError, url: str, peer: str) -> WebhookFailed:
-    """The failure to reach ``url``, whose connections lead to ``peer`` (``host:port``)."""
-    return WebhookFailed(f'Post "{url}": {_reason(error, peer)}')
+def of_transport(error: errors.MuntinError, url: str, peer: SplitResult) -> WebhookFailed:
+    """The failure to reach ``url``, whose connections really lead to ``peer``."""
+    host = f"[{peer.hostname}]" if ":" in (peer.hostname or "") else peer.hostname
+    port = peer.port or (443 if peer.scheme == "https" else 80)
+    return WebhookFailed(f'Post "{url}": {_reason(error, f"{host}:{port}")}')
 
 
 def _reason(error: errors.MuntinError, peer: str) -> str:
