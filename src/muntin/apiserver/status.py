@@ -112,7 +112,7 @@ def expired(message: str) -> ApiError:
 
 
 def too_many_requests(message: str, retry_after_s: int, causes: Sequence[Cause] = ()) -> ApiError:
-    details = {"retryAfterSeconds": retry_after_s}
+    details = {"retryAfterSeconds": retry_after_s} if retry_after_s else {}
     return ApiError(429, "TooManyRequests", message, causes=causes, details=details)
 
 

@@ -10,11 +10,14 @@ from muntin.controllers.caches import Caches
 from muntin.controllers.catalog import Catalog
 from muntin.controllers.config import ControllersConfig
 from muntin.controllers.controller import Controller, ControllerLoop, service_account
+from muntin.controllers.disruption import Disruption, StaleDisruptions
 from muntin.controllers.garbage import GarbageCollector, PodGarbageCollector
 from muntin.controllers.namespaces import Namespaces, RootCaPublisher, ServiceAccounts
 from muntin.controllers.nodes import NodeIpam, NodeLifecycle, TaintEviction
 from muntin.controllers.perform import Performer
+from muntin.controllers.quotas import ResourceQuotas
 from muntin.controllers.services import Endpoints, EndpointSlices
+from muntin.controllers.volumes import ClaimProtection, VolumeProtection
 from muntin.controllers.workloads import DaemonSets, Deployments, ReplicaSets
 from muntin.kit.clock import Clock, SystemClock
 from muntin.seams.kube.client import Client
@@ -61,6 +64,11 @@ async def run(
         NodeLifecycle(caches, config, clock),
         TaintEviction(caches),
         PodGarbageCollector(caches),
+        Disruption(caches, catalog, client(Disruption.account)),
+        StaleDisruptions(caches),
+        ResourceQuotas(caches, catalog, clock),
+        ClaimProtection(caches),
+        VolumeProtection(caches),
     ]
     if config.cluster_cidr is not None:
         controllers.append(NodeIpam(caches, config.cluster_cidr, config.node_mask))
@@ -68,6 +76,8 @@ async def run(
         group.create_task(caches.run())
         for controller in controllers:
             loop, recorder = _loop(controller, caches, client(controller.account), clock)
+            if isinstance(controller, ResourceQuotas):
+                controller.queue = loop.queue
             group.create_task(recorder.run())
             workers = 1 if isinstance(controller, NodeIpam) else 2
             group.create_task(loop.run(workers=workers))

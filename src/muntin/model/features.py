@@ -17,6 +17,7 @@ class ApiFeature(StrEnum):
 
     BOUND_TOKEN_VOLUMES = "bound-token-volumes"
     POD_SECURITY = "pod-security"
+    DISRUPTION_CONDITIONS = "disruption-conditions"
     TOKENS_WITHOUT_SECRETS = "tokens-without-secrets"
     TOKEN_TRACKING = "token-tracking"
     CREDENTIAL_IDS = "credential-ids"
@@ -28,6 +29,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.BOUND_TOKEN_VOLUMES: (1, 21),
     # The Pod Security Standards are enforced unasked.
     ApiFeature.POD_SECURITY: (1, 23),
+    # An evicted pod says in its status who disrupts it.
+    ApiFeature.DISRUPTION_CONDITIONS: (1, 26),
     # A new ServiceAccount gets no Secret with a token that never ends.
     ApiFeature.TOKENS_WITHOUT_SECRETS: (1, 24),
     # Tokens from Secrets are labelled with the day of their last use.

@@ -551,7 +551,7 @@ def test_eviction_obeys_budgets():
         await api("POST", PODS, one)
         await bind(api, "one")
         found = await api("GET", f"{PODS}/one")
-        found["status"]["phase"] = "Running"
+        found["status"] |= {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
         await api("PUT", f"{PODS}/one/status", found)
         budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
         await api("POST", budgets, {"metadata": {"name": "b"}, "spec": {

@@ -156,7 +156,7 @@ class ResourceQuota:
         item = items[index]
         resource = self._cache.storage_row(RESOURCE_QUOTAS)
         key = key_of(resource, item.namespace, item.name)
-        value = encode(quotas[index], resource)
+        value = encode(quotas[index], resource, item.managed)
         try:
             revision = await self._store.update(key, value, item.revision)
         except (RevisionConflict, errors.NotFound):

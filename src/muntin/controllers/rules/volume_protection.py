@@ -1,0 +1,40 @@
+"""The finalizers of volumes and claims: put on what lacks one, taken off what nobody uses.
+
+Source: kubernetes v1.34 pkg/controller/volume/{pvcprotection,pvprotection}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from muntin.controllers.rules.actions import Action, Object, Update
+from muntin.model import pods
+from muntin.model.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, Resource
+from muntin.model.volumes_in_use import CLAIM_FINALIZER, VOLUME_FINALIZER, uses
+
+
+def reconcile_claim(claim: Object, namespace_pods: Iterable[Object]) -> list[Action]:
+    """A claim is held while a pod on some node uses it."""
+    name = claim["metadata"]["name"]
+    in_use = pods.is_deleting(claim) and any(uses(pod, name) for pod in namespace_pods)
+    return _reconcile(PERSISTENT_VOLUME_CLAIMS, claim, CLAIM_FINALIZER, in_use)
+
+
+def reconcile_volume(volume: Object) -> list[Action]:
+    """A volume is held while it is bound to a claim."""
+    in_use = (volume.get("status") or {}).get("phase") == "Bound"
+    return _reconcile(PERSISTENT_VOLUMES, volume, VOLUME_FINALIZER, in_use)
+
+
+def _reconcile(resource: Resource, obj: Object, finalizer: str, in_use: bool) -> list[Action]:
+    have = obj["metadata"].get("finalizers") or []
+    if pods.is_deleting(obj):
+        if finalizer not in have or in_use:
+            return []
+        wanted = [name for name in have if name != finalizer]
+    elif finalizer in have:
+        return []
+    else:
+        wanted = [*have, finalizer]
+    changed = {**obj, "metadata": {**obj["metadata"], "finalizers": wanted}}
+    return [Update(resource=resource, obj=changed)]
