@@ -1,25 +1,24 @@
 """Distil the field numbers of the API's protobuf messages into model/data/protobuf.tsv.
 
-In: ``scripts/sources/kubernetes-protobuf-fields.json`` (numbers and types of every message), and
-data/schema.tsv for the JSON names and required fields. Out: one line a message; how to read it is
-said in `muntin.model.protobuf`. Run after gen_api_schema.py, without arguments; ``make gen`` does.
+In: ``scripts/sources/kubernetes-protobuf-fields.json``, facts of the wire format: per package and
+message, JSON name to number, type and a mark (``?``: Go's writers send the zero value of a plain
+field that JSON would leave out; ``inline``: the message's fields are the object's own). They were
+read from the numbers and tags of k8s.io/api, apimachinery, apiextensions-apiserver and
+kube-aggregator 0.37, and from older releases back to 0.15 what is not there any more.
+Out: one line a message that a served kind needs; how to read it is said in `muntin.model.protobuf`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
-from muntin.model import schema
+from muntin.model.resources import RESOURCES
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "scripts" / "sources" / "kubernetes-protobuf-fields.json"
 TARGET = ROOT / "src" / "muntin" / "model" / "data" / "protobuf.tsv"
 
-# Beta versions that rows of model.resources serve, and the packages nobody sends.
-_BETAS = ("batch.v1beta1", "discovery.v1beta1", "policy.v1beta1")
-_LEFT_OUT = re.compile(r"testapigroup|apidiscovery|imagepolicy|lifecycle|runtime\.schema")
 _SCALARS = {
     "string": "s",
     "bool": "b",
@@ -30,18 +29,12 @@ _SCALARS = {
     "uint64": "i",
     "double": "d",
 }
-# Numbers and booleans that are plain values in Go: writers always send them, so zero means unset.
-_PLAIN = {
-    "active", "availableReplicas", "count", "currentReplicas", "denied", "failed",
-    "failureThreshold", "generation", "globalDefault", "healthCheckNodePort", "hostIPC",
-    "hostNetwork", "hostPID", "hostPort", "initialDelaySeconds", "minReadySeconds", "nodePort",
-    "numberAvailable", "numberUnavailable", "observedGeneration", "paused", "periodSeconds",
-    "publishNotReadyAddresses", "readOnly", "readyReplicas", "signal", "stdin", "stdinOnce",
-    "successThreshold", "succeeded", "timeoutSeconds", "tty", "unavailableReplicas",
-    "unschedulable", "updatedNumberScheduled", "updatedReplicas",
-}  # fmt: skip
-# Strings that are pointers in Go and mean something when they are empty.
-_EMPTY_COUNTS = frozenset({"storageClassName"})
+# Of these packages all messages are needed: options, statuses, lists, envelopes.
+_WHOLE = ("meta.v1", "meta.v1beta1", "pkg.runtime", "util.intstr", "api.resource")
+# Kinds that are no resource's and no subresource's own.
+_MORE = ("autoscaling.v1.Scale", "core.v1.PodStatusResult", "core.v1.RangeAllocation")
+
+Fields = dict[str, list[str | int]]
 
 
 def short(package: str) -> str:
@@ -49,71 +42,54 @@ def short(package: str) -> str:
     return ".".join(package.split(".")[-2:])
 
 
-def json_fields() -> dict[str, dict[str, bool]]:
-    """Type (``core.v1.PodSpec``) to its JSON fields and whether each is required, newest first."""
-    found: dict[str, dict[str, bool]] = {}
-    for version in reversed(schema.versions()):
-        types = schema.load(version)
-        for name in types.type_names:
-            fields = found.setdefault(".".join(name.split(".")[-3:]), {})
-            for field, shape in types.type(name).fields.items():
-                fields.setdefault(field, shape.required)
+def code(kind: str, package: str) -> str:
+    """The type of a field: a letter, a message, ``[`` list of, ``{`` map to."""
+    if kind.startswith("[]"):
+        return "[" + code(kind[2:], package)
+    if kind.startswith("map:"):
+        return "{" + code(kind[4:], package)
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    owner, _, message = kind.rpartition(".")
+    return f"{short(owner or package)}.{message}"
+
+
+def field(name: str, facts: list[str | int], package: str) -> str:
+    """``number:JSON name:type``, with ``?`` when an empty value means "not set"."""
+    number, kind, mark = [*facts, ""][:3]
+    name = "" if mark == "inline" else name
+    return f"{number}:{name}:{code(str(kind), package)}{'?' if mark == '?' else ''}"
+
+
+def wanted() -> set[str]:
+    """The messages of the kinds that rows and their subresources speak, and of their lists."""
+    found = set(_MORE)
+    for row in RESOURCES:
+        package = f"{row.group.partition('.')[0] or 'core'}.{row.version}"
+        found |= {f"{package}.{row.kind}", f"{package}.{row.list_kind}"}
+        for sub in row.subresources:
+            if sub.kind:
+                found.add(f"{sub.group.partition('.')[0] or 'core'}.{sub.version}.{sub.kind}")
+                found.add(f"{sub.group.partition('.')[0] or 'core'}.v1beta1.{sub.kind}")
     return found
 
 
-def is_embedded(field: str, code: str) -> bool:
-    """Whether a field that JSON does not know stands for a Go struct embedded in this one."""
-    message = code.rpartition(".")[2]
-    return field.lower() == message.lower() or (field, message) == ("handler", "ProbeHandler")
-
-
-class Line:
-    """One message as a line of the table."""
-
-    def __init__(self, package: str, message: str, known: dict[str, bool] | None) -> None:
-        self.package, self.known = package, known
-        self.name = f"{short(package)}.{message}"
-
-    def code(self, kind: str) -> str:
-        """The type of a field: a letter, a message, ``[`` list of, ``{`` map to."""
-        if kind.startswith("[]"):
-            return "[" + self.code(kind[2:])
-        if kind.startswith("map<"):
-            return "{" + self.code(kind[4:-1].partition(", ")[2])
-        if kind in _SCALARS:
-            return _SCALARS[kind]
-        package, _, message = kind.rpartition(".")
-        return f"{short(package or self.package)}.{message}"
-
-    def field(self, name: str, number: int, kind: str) -> str:
-        """``number:JSON name:type``, with ``?`` when an empty value means "not set"."""
-        code, required = self.code(kind), False
-        if self.known is not None:
-            match = next((item for item in self.known if item.lower() == name.lower()), None)
-            if match is None and is_embedded(name, code):
-                return f"{number}::{code}"
-            name = match or name[0].lower() + name[1:]
-            required = self.known.get(name, False)
-        optional = (code == "s" and name not in _EMPTY_COUNTS) or name in _PLAIN
-        mark = "?" if len(code) == 1 and code != "y" and optional and not required else ""
-        return f"{number}:{name}:{code}{mark}"
-
-
 def main() -> None:
-    packages = json.loads(SOURCE.read_text(encoding="utf-8"))
-    known = json_fields()
-    lines = []
+    packages: dict[str, dict[str, Fields]] = json.loads(SOURCE.read_text(encoding="utf-8"))
+    lines = {}
     for package, messages in packages.items():
-        version = short(package)
-        beta = "alpha" in version or "beta" in version
-        if _LEFT_OUT.search(package) or (beta and version not in _BETAS):
-            continue
         for message, fields in messages.items():
-            line = Line(package, message, known.get(f"{version}.{message}"))
-            rows = sorted((number, name, kind) for name, (number, kind) in fields.items())
-            texts = (line.field(name, number, kind) for number, name, kind in rows)
-            lines.append(f"{line.name}\t{' '.join(texts)}")
-    TARGET.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
+            name = f"{short(package)}.{message}"
+            lines[name] = [field(key, facts, package) for key, facts in fields.items()]
+    todo = {name for name in lines if name in wanted() or name.rpartition(".")[0] in _WHOLE}
+    kept: set[str] = set()
+    while todo:
+        name = todo.pop()
+        kept.add(name)
+        kinds = (row.rpartition(":")[2].lstrip("[{").rstrip("?") for row in lines[name])
+        todo |= {kind for kind in kinds if kind in lines and kind not in kept}
+    rows = [f"{name}\t{' '.join(lines[name])}" for name in sorted(kept)]
+    TARGET.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

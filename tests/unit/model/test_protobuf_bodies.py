@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from muntin.kit.protobuf import write_varint
-from muntin.model import protobuf
-from muntin.model.decoding import Undecodable
+from muntin.model import protobuf, schema
+from muntin.model.decoding import Undecodable, decode
+from muntin.model.resources import PODS
 
 
 def text(number: int, data: bytes | str) -> bytes:
@@ -76,8 +77,13 @@ def test_negative_numbers() -> None:
     assert decoded("scheduling.k8s.io/v1", "PriorityClass", number(2, -5)) == {"value": -5}
 
 
-def test_unknown_numbers_are_skipped() -> None:
-    assert decoded("v1", "ConfigMap", text(999, "x") + number(998, 1)) == {}
+def test_unknown_numbers_are_reported_unless_they_say_nothing() -> None:
+    found = decoded("v1", "ConfigMap", text(999, "x") + number(998, 0) + number(997, 1))
+    assert found == {"(field number 999)": True, "(field number 997)": True}
+    probe = text(10, number(99, 1))
+    pod = decoded("v1", "Pod", text(2, text(2, text(1, "c") + probe)))
+    read = decode(schema.load("1.34"), PODS, {"apiVersion": "v1", "kind": "Pod", **pod})
+    assert read.unknown == ["spec.containers[0].livenessProbe.(field number 99)"]
 
 
 def test_delete_options_of_any_group() -> None:

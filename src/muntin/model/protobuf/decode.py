@@ -1,64 +1,22 @@
-"""Request bodies in Kubernetes' protobuf form, as the JSON values they stand for.
+"""Objects in Kubernetes' protobuf form, as the JSON values they stand for.
 
-A body is ``k8s\\0`` and a message Unknown, which names the kind and holds the object's message.
-The numbers of fields come from data/protobuf.tsv (scripts/gen_protobuf.py), one message a line:
-name, then fields ``number:JSON name:type``. A type is ``s`` string, ``b`` boolean, ``i`` integer,
-``d`` double, ``y`` bytes, or a message; ``[`` before it is a list, ``{`` a map from strings. An
-empty JSON name means that the message's fields are the object's own. ``?`` marks fields whose
-empty value means "not set", since Go's writers send the zero value of plain fields.
-Source: protobuf.dev/programming-guides/encoding; apimachinery pkg/runtime/generated.proto.
+A number that the tables do not know is not lost in silence: it stands in the object under a name
+that no schema has, so that field validation reports it as the unknown field it is.
 """
 
 from __future__ import annotations
 
 import json
-import pkgutil
 import struct
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.kit.protobuf import raw_fields
 from muntin.model import times
 from muntin.model.decoding import Undecodable
-
-CONTENT_TYPE = "application/vnd.kubernetes.protobuf"
-_MAGIC = b"k8s\x00"
-_UNKNOWN = "pkg.runtime.Unknown"
-_META_GROUP = "meta.k8s.io"
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    name: str
-    kind: str
-    container: str  # "", "[" or "{"
-    drop_empty: bool
-
-
-_Message = Mapping[int, _Field]
-
-
-@cache
-def _lines() -> Mapping[str, str]:
-    raw = pkgutil.get_data("muntin.model", "data/protobuf.tsv")
-    assert raw is not None
-    rows = (line.split("\t") for line in raw.decode("utf-8").splitlines())
-    return {row[0]: row[1] for row in rows}
-
-
-@cache
-def _message(name: str) -> _Message:
-    fields = {}
-    for row in _lines()[name].split():
-        number, label, code = row.split(":")
-        container = code[0] if code[0] in "[{" else ""
-        kind = code.lstrip("[{").rstrip("?")
-        fields[int(number)] = _Field(label, kind, container, code.endswith("?"))
-    return fields
+from muntin.model.protobuf.messages import MAGIC, UNKNOWN, by_number, message_name
 
 
 def decode_body(body: bytes) -> dict[str, Any]:
@@ -67,13 +25,15 @@ def decode_body(body: bytes) -> dict[str, Any]:
     Raises:
         Undecodable: not such a body, or of a kind that is not known.
     """
-    if not body.startswith(_MAGIC):
+    if not body.startswith(MAGIC):
         raise Undecodable("the body is not in Kubernetes' protobuf form: it has no k8s prefix")
     try:
-        envelope = _decode(_UNKNOWN, body[len(_MAGIC) :], raw_bytes=True)
+        envelope = _decode(UNKNOWN, body[len(MAGIC) :], raw_bytes=True)
         meta = envelope.get("typeMeta", {})
         api_version, kind = meta.get("apiVersion", ""), meta.get("kind", "")
-        name = _message_name(api_version, kind)
+        name = message_name(api_version, kind)
+        if not name:
+            raise Undecodable(f'no kind "{kind}" is registered for version "{api_version}"')
         obj = _decode(name, envelope.get("raw", b""))
     except (Invalid, ValueError, struct.error) as error:
         if isinstance(error, Undecodable):
@@ -82,21 +42,14 @@ def decode_body(body: bytes) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": kind, **obj}
 
 
-def _message_name(api_version: str, kind: str) -> str:
-    group, _, version = api_version.rpartition("/")
-    package = "meta" if group == _META_GROUP else (group.partition(".")[0] or "core")
-    for name in (f"{package}.{version}.{kind}", f"meta.v1.{kind}"):
-        if name in _lines():
-            return name
-    raise Undecodable(f'no kind "{kind}" is registered for version "{api_version}"')
-
-
 def _decode(message: str, data: bytes, *, raw_bytes: bool = False) -> dict[str, Any]:
-    fields = _message(message)
+    fields = by_number(message)
     result: dict[str, Any] = {}
     for number, _, value in raw_fields(data):
         field = fields.get(number)
         if field is None:
+            if value:  # zero values are sent of every plain field, set or not
+                result[f"(field number {number})"] = True
             continue
         if field.container == "{":
             key, member = _entry(field.kind, _bytes(value))
@@ -189,9 +142,40 @@ def _json(data: bytes) -> Any:
     """An embedded object: JSON text, or again Kubernetes' protobuf."""
     fields = {number: value for number, _, value in raw_fields(data)}
     raw = _bytes(fields.get(1, b""))
-    if raw.startswith(_MAGIC):
+    if raw.startswith(MAGIC):
         return decode_body(raw)
     return json.loads(raw) if raw else None
+
+
+def _schema_or_allows(data: bytes) -> Any:
+    """A schema, or whether anything goes."""
+    fields = {number: value for number, _, value in raw_fields(data)}
+    if 2 in fields:
+        return _decode("apiextensions.v1.JSONSchemaProps", _bytes(fields[2]))
+    return bool(fields.get(1))
+
+
+def _schema_or_list(data: bytes) -> Any:
+    """A schema, or several."""
+    schema, several = None, []
+    for number, _, value in raw_fields(data):
+        found = _decode("apiextensions.v1.JSONSchemaProps", _bytes(value))
+        if number == 1:
+            schema = found
+        else:
+            several.append(found)
+    return several or schema
+
+
+def _schema_or_names(data: bytes) -> Any:
+    """A schema, or the names of the fields that must be there."""
+    schema, names = None, []
+    for number, _, value in raw_fields(data):
+        if number == 1:
+            schema = _decode("apiextensions.v1.JSONSchemaProps", _bytes(value))
+        else:
+            names.append(_bytes(value).decode("utf-8"))
+    return names or schema
 
 
 def _duration(data: bytes) -> str:
@@ -214,7 +198,17 @@ _SPECIAL: Mapping[str, Callable[[bytes], Any]] = {
     "api.resource.Quantity": _text,
     "pkg.runtime.RawExtension": _json,
     "apiextensions.v1.JSON": _json,
+    "apiextensions.v1.JSONSchemaPropsOrBool": _schema_or_allows,
+    "apiextensions.v1.JSONSchemaPropsOrArray": _schema_or_list,
+    "apiextensions.v1.JSONSchemaPropsOrStringArray": _schema_or_names,
+    "apiextensions.v1beta1.JSON": _json,
+    "apiextensions.v1beta1.JSONSchemaPropsOrBool": _schema_or_allows,
+    "apiextensions.v1beta1.JSONSchemaPropsOrArray": _schema_or_list,
+    "apiextensions.v1beta1.JSONSchemaPropsOrStringArray": _schema_or_names,
     "authentication.v1.ExtraValue": _items,
+    "authentication.v1beta1.ExtraValue": _items,
     "authorization.v1.ExtraValue": _items,
+    "authorization.v1beta1.ExtraValue": _items,
     "certificates.v1.ExtraValue": _items,
+    "certificates.v1beta1.ExtraValue": _items,
 }
