@@ -6,6 +6,7 @@ pkg/util/managedfields/internal/{versioncheck,structuredmerge}.go.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -20,37 +21,69 @@ Object = dict[str, Any]
 APPLY_PATCH = "application/apply-patch+yaml"
 
 
+_GO_KINDS: Mapping[type, str] = {list: "array", str: "string", bool: "bool"}
+
+
 def configuration(request: ApiRequest) -> Object:
     """The object in the body, JSON or YAML, of the kind that the request is for.
 
     Raises:
         ApiError: 400.
     """
-    body = request.http.body
-    try:
-        config = orjson.loads(body)
-        is_json = True
-    except orjson.JSONDecodeError:
-        config = bodies.parse_yaml(body)
-        is_json = False
-    if not isinstance(config, dict):
-        found = type(config).__name__
-        raise status.bad_request(f"error decoding patch: expected an object, got {found}")
+    config = _parsed(request.http.body)
     _check_kind(request, config)
-    metadata = config.get("metadata")
-    if metadata is not None and not isinstance(metadata, dict):
-        raise status.bad_request("error decoding patch: metadata must be an object")
-    if (metadata or {}).get("managedFields") is not None:
+    if (config.get("metadata") or {}).get("managedFields") is not None:
         raise status.bad_request("metadata.managedFields must be nil")
-    _check_duplicates(request, is_json)
+    wanted = request.param("fieldValidation")
+    if wanted in ("Strict", "Warn") and (twice := _twice(request.http.body)):
+        text = "error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(twice)
+        if wanted == "Strict":
+            raise status.bad_request(f"error strict decoding YAML: {text}")
+        request.warnings.append(" ".join(text.split()))
     return config
 
 
+def _parsed(body: bytes) -> Object:
+    try:
+        config = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        try:
+            config = bodies.parse_yaml(body)
+        except status.ApiError as err:
+            why = err.message.splitlines()[0]
+            text = f"error decoding YAML: error converting YAML to JSON: {why}"
+            raise status.bad_request(text) from err
+    if config is None:
+        return {}
+    wrong = config if not isinstance(config, dict) else config.get("metadata")
+    if isinstance(config, dict) and (wrong is None or isinstance(wrong, dict)):
+        return config
+    found = _GO_KINDS.get(type(wrong), "number")
+    raise status.bad_request(
+        "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+        f"{found} into Go value of type map[string]interface {{}}"
+    )
+
+
+def _twice(body: bytes) -> list[str]:
+    """The keys that are in one map twice, each in a sentence with its line."""
+    try:
+        if not decoding.duplicate_fields(body):
+            return []  # looked for in JSON, which bodies nearly always are, this takes little
+    except decoding.Undecodable:
+        pass
+    return bodies.yaml_duplicates(body)
+
+
 def _check_kind(request: ApiRequest, config: Object) -> None:
-    version, kind = kind_of(request)
-    found = config.get("apiVersion") or "", config.get("kind") or ""
-    if found != (version, kind):
-        raise status.bad_request(f"invalid object type: {found[0] or '/'}, Kind={found[1]}")
+    found = str(config.get("apiVersion") or ""), str(config.get("kind") or "")
+    if found != kind_of(request):
+        raise status.bad_request(f"invalid object type: {go_kind(*found)}")
+
+
+def go_kind(api_version: str, kind: str) -> str:
+    """A kind as Go prints it: ``/v1, Kind=Pod``."""
+    return f"{api_version if '/' in api_version else f'/{api_version}'}, Kind={kind}"
 
 
 def kind_of(request: ApiRequest) -> tuple[str, str]:
@@ -62,30 +95,14 @@ def kind_of(request: ApiRequest) -> tuple[str, str]:
     return f"{sub.group}/{sub.version}" if sub.group else sub.version, sub.kind
 
 
-def _check_duplicates(request: ApiRequest, is_json: bool) -> None:
-    wanted = request.param("fieldValidation")
-    if wanted not in ("Strict", "Warn"):
-        return
-    if is_json:
-        twice = [f'key "{path}" already set in map'
-                 for path in decoding.duplicate_fields(request.http.body)]  # fmt: skip
-    else:
-        twice = bodies.yaml_duplicates(request.http.body)
-    if not twice:
-        return
-    text = "error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(twice)
-    if wanted == "Strict":
-        raise status.bad_request(f"error strict decoding patch: {text}")
-    request.warnings.append(" ".join(text.split()))
-
-
 def check_new(request: ApiRequest, obj: Object) -> None:
-    """Whether a configuration may become a new object.
+    """Whether a configuration, merged into nothing, may become a new object.
 
     Raises:
         ApiError: 400 without the name of the URL, 409 when it speaks of an object that was there.
     """
     metadata = obj["metadata"]
+    metadata.pop("resourceVersion", None)  # it says nothing of an object that is not there
     name = metadata.get("name")
     if not name:
         raise status.bad_request(

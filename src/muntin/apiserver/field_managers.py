@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from muntin.apiserver import options, status, strategy
+from muntin.apiserver import applying, options, status, strategy
 from muntin.apiserver.core import Core
 from muntin.apiserver.field_forms import FieldForms
 from muntin.apiserver.items import Item
@@ -44,6 +44,8 @@ async def _answered(asking: Generator[Form, Object | None, T], forms: FieldForms
     except StopIteration as stop:
         result: T = stop.value
         return result
+    except RecursionError as err:
+        raise status.bad_request("the object is nested too deeply") from err
 
 
 def _writer(
@@ -169,8 +171,9 @@ async def _applied(
     except ownership.ApplyConflict as err:
         raise _conflict(err) from err
     except Invalid as err:
-        place = f"{request.namespace or '<unknown>'}/{request.name}"
-        about = f"{place}; {writer.api_version}, Kind={kind}"
+        metadata = config.get("metadata") or {}
+        place = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+        about = f"{place}; {applying.go_kind(writer.api_version, kind)}"
         text = f"failed to create typed patch object ({about}): {err.message}"
         raise status.bad_request(text) from err
 

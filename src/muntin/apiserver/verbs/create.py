@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muntin.apiserver import bodies, convert, output, writes
+from muntin.apiserver import bodies, convert, options, output, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
@@ -11,6 +11,7 @@ from muntin.kit.http.messages import Response
 async def run(core: Core, request: ApiRequest) -> Response:
     """The object as it was stored."""
     form = output.negotiate(request)
+    options.check(request)
     resource = request.target
     obj = bodies.read(request, core.schema, resource)
     obj = convert.to_stored(obj, resource, core.cache.storage_row(resource))

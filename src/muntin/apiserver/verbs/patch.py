@@ -102,6 +102,7 @@ def change_of(
             found = bodies.checked(request, core.schema, resource, patched)
         except status.ApiError as err:
             raise _undecodable(err, resource.kind, patch, patched) from err
+        _check_uid(request, found, old)
         new = convert.to_stored(found, resource, stored)
         return take(old, new) if take is not None else new
 
@@ -120,6 +121,15 @@ def change_of(
     return merged if patch.applies else patched
 
 
+def _check_uid(request: ApiRequest, new: Object, old: Object) -> None:
+    """A patch cannot change the uid; that of a replacement is a precondition."""
+    uid = new["metadata"].get("uid")
+    if uid and uid != old["metadata"]["uid"]:
+        text = f"Invalid value: {_text(uid)}: field is immutable"
+        cause = errors.Cause("FieldValueInvalid", "metadata.uid", text)
+        raise status.invalid(request.target, request.name, [cause, cause])
+
+
 def _undecodable(err: status.ApiError, kind: str, patch: Patch, patched: Object) -> status.ApiError:
     """The error for a patch whose result is no object of its kind."""
     _, found, why = err.message.partition(f"cannot be handled as a {kind}: ")
@@ -131,7 +141,7 @@ def _undecodable(err: status.ApiError, kind: str, patch: Patch, patched: Object)
 
 
 def _text(value: Any) -> str:
-    return orjson.dumps(value).decode()
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _go_text(value: Any) -> str:
@@ -145,7 +155,7 @@ def _go_text(value: Any) -> str:
 
 def _invalid(text: str) -> status.ApiError:
     causes = [errors.Cause("FieldValueInvalid", "patch", text)]
-    return status.ApiError(422, "Invalid", f'"" is invalid: patch: {text}', causes=causes)
+    return status.ApiError(422, "Invalid", f' "" is invalid: patch: {text}', causes=causes)
 
 
 def _speaks_of_managers(request: ApiRequest, patch: Patch) -> bool:
@@ -172,8 +182,10 @@ def parse(core: Core, request: ApiRequest) -> Patch:
     kinds = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, applying.APPLY_PATCH]
     if core.registry.definition(request.target) is not None:
         kinds.remove(STRATEGIC_MERGE_PATCH)
-    if kind not in kinds:
-        raise status.unsupported_media_type(", ".join(kinds))
+        if kind not in kinds:
+            raise status.unsupported_media_type(", ".join(kinds))
+    elif kind not in kinds:
+        raise status.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
     options.check(request, applying=kind == applying.APPLY_PATCH)
     if kind == applying.APPLY_PATCH:
         return Patch(kind, applying.configuration(request))

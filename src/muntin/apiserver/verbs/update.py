@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from muntin.apiserver import bodies, convert, output, strategy, writes
+from muntin.apiserver import bodies, convert, options, output, strategy, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
@@ -18,6 +18,7 @@ Object = dict[str, Any]
 async def run(core: Core, request: ApiRequest) -> Response:
     """The object as it is after the update."""
     form = output.negotiate(request)
+    options.check(request)
     resource = request.target
     obj = bodies.read(request, core.schema, resource)
     obj = convert.to_stored(obj, resource, core.cache.storage_row(resource))

@@ -13,14 +13,18 @@ from muntin.model.fields.sets import FieldSet
 from muntin.model.fields.tree import member_of
 from muntin.model.fields.types import FieldType, Kind
 
+_CONTAINERS = {Kind.MAP: (dict,), Kind.LIST: (list,), Kind.DEDUCED: (dict,)}
+
 
 def merge(type_: FieldType, live: Any, config: Any) -> Any:
     """``live`` with all that ``config`` says; lists that are changed take the order of ``config``.
 
     ``config`` has been checked; ``live`` may hold elements twice, which stay as they are.
     """
-    if not config or not live or type_.atomic:
+    if not live or type_.atomic:
         return config
+    if not config and type(live) in _CONTAINERS.get(type_.kind, ()):
+        return live  # null and empty name the place and nothing in it
     if isinstance(config, dict) and type_.kind in (Kind.MAP, Kind.DEDUCED):
         return _merge_maps(type_, live if isinstance(live, dict) else {}, config)
     if isinstance(config, list) and type_.kind is Kind.LIST:

@@ -177,6 +177,8 @@ def apply(
 ) -> Generator[Form, Object | None, Applied]:  # fmt: skip
     """``config`` applied to ``live`` (empty for a new object), both of the writer's version.
 
+    The applier's time changes when the object does, so an entry may have none.
+
     Raises:
         Invalid: the configuration does not fit its type.
         ApplyConflict: others manage what would change, and ``force`` is not set.
@@ -234,10 +236,10 @@ class _Merger:
             yield from self._check(changes)
         result = yield from _released(self.managers, changes, keep=key)
         named = sets.difference(named, STRIPPED)
-        same = comparison.is_same and last is not None and last.fields == named
         result.pop(key)
         if named:
-            time = last.time if same and last is not None else writer.time
+            before = last.time if last is not None else ""
+            time = before if comparison.is_same else writer.time
             result[key] = Entry(writer.api_version, time, named)
         return Applied(merged, result)
 

@@ -131,6 +131,7 @@ def _check_map(type_: FieldType, value: dict[str, Any], path: str, found: list[s
         member = type_.member(name)
         if member is None:
             found.append(f"{path}.{name}: field not declared in schema")
+            return
         else:
             _check(member.type, item, f"{path}.{name}", found)
 
