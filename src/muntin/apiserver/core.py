@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from muntin.apiserver.admission import Admission
+from muntin.apiserver.audit import Auditor
 from muntin.apiserver.authn import Authenticator
 from muntin.apiserver.authn.service_account import TokenIssuer
 from muntin.apiserver.authz import Authorizer
@@ -44,6 +45,7 @@ class Core:
     snapshots: Snapshots
     authenticator: Authenticator
     authorizer: Authorizer
+    auditor: Auditor | None
     admission: Admission
     issuer: TokenIssuer
     allocator: ServiceAllocator

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 
 from muntin.apiserver import documents, reviews, routing, status, subresources
+from muntin.apiserver.audit import Trail, audit_id
 from muntin.apiserver.authn import impersonation
 from muntin.apiserver.authz import forbidden
 from muntin.apiserver.core import Core
@@ -36,13 +37,32 @@ class Handler:
 
     async def __call__(self, request: Request) -> Answer:
         """Answer a request that came over the network."""
+        real: User | None = None
         try:
-            user = await self._core.authenticator.authenticate(request)
+            user = real = await self._core.authenticator.authenticate(request)
             if impersonation.is_asked(request.headers):
-                user = await self._impersonated(request, user)
+                user = await self._impersonated(request, real)
         except MuntinError as err:
-            return status.error_response(err)
-        return await self.as_user(request, user)
+            return self._turned_away(request, real, status.error_response(err))
+        return await self.as_user(request, user, None if user is real else real)
+
+    def _turned_away(self, request: Request, user: User | None, answer: Response) -> Answer:
+        """The answer to somebody who is not who they say, or may not be who they want."""
+        identifier = audit_id(request)
+        answer.headers = {**answer.headers, "Audit-Id": identifier}
+        trail = self._begin(request, identifier, user, None)
+        if trail is None:
+            return answer
+        if user is None:
+            trail.refused(answer)
+            return answer
+        return trail.finish(answer)
+
+    def _begin(
+        self, request: Request, identifier: str, user: User | None, found: ApiRequest | None
+    ) -> Trail | None:
+        auditor = self._core.auditor
+        return None if auditor is None else auditor.begin(request, identifier, user, found)
 
     async def _impersonated(self, request: Request, user: User) -> User:
         wanted = impersonation.impersonated(request.headers)
@@ -54,18 +74,27 @@ class Handler:
                 raise forbidden(asked, decision)
         return wanted
 
-    async def as_user(self, request: Request, user: User) -> Answer:
+    async def as_user(
+        self, request: Request, user: User, impersonator: User | None = None
+    ) -> Answer:
         """Answer a request of somebody who is known already."""
         started = time.monotonic()
+        identifier = audit_id(request)
         found: ApiRequest | None = None
+        trail: Trail | None = None
         try:
-            found = self.resolve(request, user)
+            try:
+                found = self.resolve(request, user)
+                found.audit_id, found.impersonator = identifier, impersonator
+            finally:
+                trail = self._begin(request, identifier, user, found)
             answer = await self._core.limits.run(found, self._serve)
         except MuntinError as err:
             answer = status.error_response(err)
         if isinstance(answer, Response):
             self._finish(answer, found, time.monotonic() - started)
-        return answer
+        answer.headers = {**answer.headers, "Audit-Id": identifier}
+        return answer if trail is None else trail.finish(answer)
 
     async def _serve(self, request: ApiRequest) -> Answer:
         """Answer a request that has its place among those that run; errors are answers, too."""
@@ -124,6 +153,8 @@ class Handler:
             return await documents.run(core, request)
         if warning := deprecation.of_kind(row, self._api):
             request.warnings.append(warning)
+            if core.auditor is not None:
+                request.annotations.update(deprecation.annotations(row))
         if not row.namespaced:
             request.namespace = ""
         if request.subresource is not None:

@@ -17,6 +17,7 @@ from typing import Self
 
 from muntin.apiserver import background, checks, describe, status
 from muntin.apiserver.admission import Admission, Parts
+from muntin.apiserver.audit import Auditor
 from muntin.apiserver.authn import Authenticator
 from muntin.apiserver.authn.service_account import TokenIssuer, groups_of, user_name
 from muntin.apiserver.authz import Authorizer
@@ -102,6 +103,7 @@ class ApiServer:
                 credential_ids=is_in(ApiFeature.CREDENTIAL_IDS, version),
             ),
             authorizer=authorizer,
+            auditor=Auditor(access.audit, clock) if access.audit else None,
             admission=Admission.standard(
                 Parts(
                     config=config,
@@ -140,6 +142,8 @@ class ApiServer:
         if self._tracking is not None:
             tracking = self._tracking.run(self.transport(objects.USER))
             self._tasks.append(asyncio.create_task(tracking, name="apiserver-token-tracking"))
+        for backend in self.core.auditor.backends if self.core.auditor else ():
+            self._tasks.append(asyncio.create_task(backend.run(), name="apiserver-audit"))
         await cache.fresh()
         self.core.allocator.load()
         await objects.run(self.core, self.transport(objects.USER))
@@ -157,6 +161,8 @@ class ApiServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.core.auditor is not None:
+            await self.core.auditor.close()
         await self.core.authenticator.close()
         await self.core.authorizer.close()
         await self.core.webhooks.close()

@@ -21,6 +21,18 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
 
+def user_info(user: User) -> dict[str, Any]:
+    """A user as reviews and audit events show it."""
+    found: dict[str, Any] = {"username": user.name}
+    if user.uid:
+        found["uid"] = user.uid
+    if user.groups:
+        found["groups"] = list(user.groups)
+    if user.extra:
+        found["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return found
+
+
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 
 

@@ -13,7 +13,7 @@ from muntin.apiserver import bodies, output, status
 from muntin.apiserver.authn import Refused
 from muntin.apiserver.authz import Attributes
 from muntin.apiserver.core import Core
-from muntin.apiserver.request import ApiRequest, User
+from muntin.apiserver.request import ApiRequest, User, user_info
 from muntin.kit.clock import rfc3339
 from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
@@ -171,18 +171,6 @@ async def _rules(core: Core, request: ApiRequest, obj: Object) -> Object:
 
 
 # -- identity ---------------------------------------------------------------------------------
-
-
-def user_info(user: User) -> Object:
-    """A user as reviews show it."""
-    found: Object = {"username": user.name}
-    if user.uid:
-        found["uid"] = user.uid
-    if user.groups:
-        found["groups"] = list(user.groups)
-    if user.extra:
-        found["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return found
 
 
 async def _self(core: Core, request: ApiRequest, obj: Object) -> Object:

@@ -45,6 +45,14 @@ def of_kind(resource: Resource, api: Version) -> str:
     )
 
 
+def annotations(resource: Resource) -> dict[str, str]:
+    """What the audit log says of a request for a deprecated kind."""
+    found = {"k8s.io/deprecated": "true"}
+    if removed := life_of(resource.api_version, resource.kind).removed:
+        found["k8s.io/removed-release"] = ".".join(map(str, removed))
+    return found
+
+
 def of_object(resource: Resource, obj: Object) -> list[str]:
     """The warnings of an object that is created or changed."""
     path = _POD_SPECS.get(resource.plural)

@@ -42,6 +42,14 @@ class Remote:
             raise errors.Invalid(f"{self._config.url}: the answer is no JSON object")
         return found
 
+    async def send(self, body: object) -> None:
+        """Post, whatever the answer says.
+
+        Raises:
+            Unavailable: as for ``ask``.
+        """
+        await self._post(orjson.dumps(body))
+
     async def _post(self, body: bytes) -> HttpResponse:
         headers = {"content-type": "application/json", "accept": "application/json"}
         if self._config.token:
