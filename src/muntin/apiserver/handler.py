@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 
 from muntin.apiserver import documents, reviews, routing, status, subresources
+from muntin.apiserver.aggregation import forwarding
 from muntin.apiserver.audit import Trail, audit_id
 from muntin.apiserver.authn import impersonation
 from muntin.apiserver.authz import forbidden
@@ -127,6 +128,10 @@ class Handler:
         """
         path = decode_path(request.path)
         query = parse_query(request.query)
+        if self._core.registry.remote:
+            elsewhere = forwarding.resolve(self._core, request, user, path, query)
+            if elsewhere is not None:
+                return elsewhere
         route = routing.parse(path)
         if route is None:
             return ApiRequest(request, user, request.method.lower(), path, query)
@@ -149,6 +154,8 @@ class Handler:
 
     async def _dispatch(self, request: ApiRequest) -> Answer:
         core, row = self._core, request.resource
+        if request.remote is not None:
+            return await forwarding.run(core, request, request.remote)
         if row is None:
             return await documents.run(core, request)
         if warning := deprecation.of_kind(row, self._api):

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from muntin.apiserver import output
+from muntin.apiserver.aggregation import discovery as merging
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
@@ -72,7 +73,11 @@ class Published:
         return _certain(
             self._document(
                 ("aggregated", version, core),
-                lambda: orjson.dumps(discovery.aggregated(rows, core=core, version=version)),
+                lambda: orjson.dumps(
+                    self._with_remote(
+                        discovery.aggregated(rows, core=core, version=version), core=core
+                    )
+                ),
                 discovery.aggregated_content_type(version),
             )
         )
@@ -80,14 +85,26 @@ class Published:
     def group_list(self) -> Document:
         """``/apis`` as older clients read it."""
         rows = self._registry.rows
-        return _certain(
-            self._document("groups", lambda: orjson.dumps(discovery.api_group_list(rows)))
-        )
+        remote = self._registry.remote
+
+        def make() -> bytes:
+            return orjson.dumps(merging.group_list(discovery.api_group_list(rows), remote))
+
+        return _certain(self._document("groups", make))
+
+    def _with_remote(self, document: dict[str, Any], *, core: bool) -> dict[str, Any]:
+        remote = self._registry.remote
+        return document if core or not remote else merging.aggregated(document, remote)
 
     def group(self, name: str) -> Document | None:
         """``/apis/<group>``; None if it is not served."""
         rows = self._registry.rows
-        return self._document(("group", name), lambda: _json(discovery.api_group(rows, name)))
+        remote = self._registry.remote
+
+        def make() -> bytes | None:
+            return _json(merging.group(discovery.api_group(rows, name), name, remote))
+
+        return self._document(("group", name), make)
 
     def resource_list(self, group: str, version: str) -> Document | None:
         """``/api/v1`` or ``/apis/<group>/<version>``; None if it is not served."""
@@ -105,7 +122,11 @@ class Published:
         def make() -> bytes:
             from muntin.model import openapi  # built only for those who ask
 
-            return openapi.v3_index(self._schema, self._registry.rows)
+            found = openapi.v3_index(self._schema, self._registry.rows)
+            remote = self._registry.remote
+            if not remote:
+                return found
+            return orjson.dumps(merging.openapi_index(orjson.loads(found), remote))
 
         return _certain(self._document("v3", make))
 
@@ -128,7 +149,11 @@ class Published:
             from muntin.model import openapi
 
             build = openapi.v2_gnostic if protobuf else openapi.v2_json
-            return build(self._schema, self._registry.rows)
+            found = build(self._schema, self._registry.rows)
+            remote = self._registry.remote
+            if protobuf or not remote:  # clients of that form know what is built in only
+                return found
+            return orjson.dumps(merging.swagger(orjson.loads(found), remote))
 
         kind = GNOSTIC_TYPE if protobuf else output.HEADERS["Content-Type"]
         return _certain(self._document(("v2", protobuf), make, kind))

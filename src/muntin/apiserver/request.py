@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
 from muntin.kit.http.messages import Request
 from muntin.model.resources import Resource, Subresource
+
+if TYPE_CHECKING:
+    from muntin.apiserver.aggregation.remote import Remote
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class ApiRequest:
     follows the subresource in the path of a proxy request. ``annotations`` are what authorization
     and admission have to say in the audit log (``authorization.k8s.io/decision``);
     ``managed_fields`` is what the body has as such, None if it has none; ``impersonator`` is who
-    really asks, where ``user`` is somebody they may act as.
+    really asks, where ``user`` is somebody they may act as; ``remote`` is the other server that
+    answers.
     """
 
     http: Request
@@ -62,6 +66,7 @@ class ApiRequest:
     managed_fields: Any = None
     impersonator: User | None = None
     audit_id: str = ""
+    remote: Remote | None = None
 
     def param(self, name: str) -> str:
         """The first value of a query parameter, or empty text."""

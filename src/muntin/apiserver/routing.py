@@ -67,16 +67,9 @@ def verb(method: str, route: Route, resource: Resource, watch_asked: bool) -> st
         raise status.unknown_path()
     if resource.namespaced and route.name and not route.namespace:
         raise status.unknown_path()
-    if not route.name:
-        found = "list" if method == "HEAD" else _COLLECTION.get(method, "")
-        if found == "list" and (route.watch or watch_asked):
-            found = "watch"
-        if found == "create" and resource.namespaced and not route.namespace:
-            found = ""
-    else:
-        found = _OBJECT.get("GET" if method == "HEAD" else method, "")
-        if found == "get" and route.watch:
-            found = "watch"
+    found = verb_of(method, route, watch_asked=watch_asked)
+    if not route.name and found == "create" and resource.namespaced and not route.namespace:
+        found = ""
     if route.subresource:
         sub = resource.subresource(route.subresource)
         if sub is None:
@@ -88,6 +81,15 @@ def verb(method: str, route: Route, resource: Resource, watch_asked: bool) -> st
             found = ""
     if found not in allowed:
         raise status.method_not_allowed()
+    return found
+
+
+def verb_of(method: str, route: Route, *, watch_asked: bool) -> str:
+    """The verb that a method is at ``route``, or empty text."""
+    verbs = _OBJECT if route.name else _COLLECTION
+    found = verbs.get("GET" if method == "HEAD" else method, "")
+    if (found == "list" and watch_asked) or (found in ("get", "list") and route.watch):
+        return "watch"
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
-from muntin.kit.http.client import HttpClient, HttpResponse
+from muntin.kit.http.client import Headers, HttpClient, HttpResponse
 from muntin.kit.http.messages import Answer, Request, Response, Upgrade
 from muntin.seams.streams.duplex import StreamDuplex, relay
 
@@ -34,13 +34,16 @@ PRIVATE = frozenset({"authorization", "host", "cookie"})
 TIMEOUT_S = 30.0
 
 
-async def proxy(request: Request, client: HttpClient, url: str, prefix: str) -> Answer:
-    """Send ``request`` on to ``url``; ``prefix`` is the proxy's own path, for redirects.
+async def proxy(
+    request: Request, client: HttpClient, url: str, prefix: str, more: Headers | None = None
+) -> Answer:
+    """Send ``request`` on to ``url``; ``prefix`` is the proxy's own path, for redirects, and
+    ``more`` are headers of our own.
 
     Raises:
         Unavailable, TimedOut: nobody answers there.
     """
-    headers = _forwarded(request)
+    headers: dict[str, str | tuple[str, ...]] = {**_forwarded(request), **(more or {})}
     if request.upgrade:
         return await _upgrade(request, client, url, headers)
     stack = AsyncExitStack()
@@ -62,9 +65,7 @@ async def proxy(request: Request, client: HttpClient, url: str, prefix: str) -> 
     return Response(answer.status, _returned(answer.headers, prefix), body())
 
 
-async def _upgrade(
-    request: Request, client: HttpClient, url: str, headers: dict[str, str]
-) -> Answer:
+async def _upgrade(request: Request, client: HttpClient, url: str, headers: Headers) -> Answer:
     protocol = request.headers.get("upgrade", "")
     wanted = {**headers, "Connection": "Upgrade", "Upgrade": protocol}
     upstream = await client.upgrade(request.method, url, headers=wanted, timeout_s=TIMEOUT_S)

@@ -22,6 +22,8 @@ IDLE_PER_ORIGIN = 16
 """Idle connections kept for one origin; more are closed when their answer has been read."""
 
 Body = bytes | AsyncIterator[bytes]
+Headers = Mapping[str, str | tuple[str, ...]]
+"""A tuple is one header line for each of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class HttpClient:
         method: str,
         url: str,
         *,
-        headers: Mapping[str, str] | None = None,
+        headers: Headers | None = None,
         body: Body = b"",
         timeout_s: float | None = None,
     ) -> HttpResponse:
@@ -120,7 +122,7 @@ class HttpClient:
         method: str,
         url: str,
         *,
-        headers: Mapping[str, str] | None = None,
+        headers: Headers | None = None,
         body: Body = b"",
         timeout_s: float | None = None,
     ) -> AsyncIterator[StreamedResponse]:
@@ -136,7 +138,7 @@ class HttpClient:
         method: str,
         url: str,
         *,
-        headers: Mapping[str, str],
+        headers: Headers,
         body: bytes = b"",
         timeout_s: float | None = None,
     ) -> Upgraded | HttpResponse:
@@ -169,7 +171,7 @@ class HttpClient:
         self,
         method: str,
         url: str,
-        headers: Mapping[str, str] | None,
+        headers: Headers | None,
         body: Body,
         timeout_s: float | None,
     ) -> tuple[Connection, _Origin]:
@@ -285,14 +287,14 @@ def _split(url: str) -> tuple[_Origin, str]:
     return _Origin(tls, parts.hostname, parts.port or (443 if tls else 80)), target
 
 
-def _request_head(
-    method: str, target: str, origin: _Origin, headers: Mapping[str, str], body: Body
-) -> bytes:
+def _request_head(method: str, target: str, origin: _Origin, headers: Headers, body: Body) -> bytes:
     names = {name.lower() for name in headers}
     lines = [f"{method} {target} HTTP/1.1"]
     if "host" not in names:
         lines.append(f"Host: {origin.text}")
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+    for name, value in headers.items():
+        values = (value,) if isinstance(value, str) else value
+        lines += [f"{name}: {text}" for text in values]
     if not isinstance(body, bytes):
         lines.append("Transfer-Encoding: chunked")
     elif "content-length" not in names and (body or method in ("POST", "PUT", "PATCH")):
