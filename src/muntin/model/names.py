@@ -79,7 +79,48 @@ _HEADER_MESSAGE = (
     f"regex used for validation is '{_HEADER}')"
 )
 
+_ENVIRONMENT = "[-._a-zA-Z][-._a-zA-Z0-9]*"
+_ENVIRONMENT_MESSAGE = _regex_message(
+    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or "
+    "'.', and must not start with a digit",
+    _ENVIRONMENT,
+    "my.env-name",
+    "MY_ENV.NAME",
+    "MyEnvName1",
+)
+_WILDCARD = rf"\*\.{_SUBDOMAIN}"
+_WILDCARD_MESSAGE = _regex_message(
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which "
+    "must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric "
+    "character",
+    _WILDCARD,
+    "*.example.com",
+)
+_UNDERSCORED_LABEL = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
+_UNDERSCORED_MESSAGE = _regex_message(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-', '_' "
+    "or '.', and must start and end with an alphanumeric character",
+    _UNDERSCORED,
+    "example.com",
+)
+_URL_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+PERCENT_MESSAGE = _regex_message(
+    "a valid percent string must be a numeric string followed by an ending '%'",
+    "[0-9]+%",
+    "1%",
+    "93%",
+)
+_SYSCTL_SEGMENT = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SYSCTL = rf"({_SYSCTL_SEGMENT}[\./])*{_SYSCTL_SEGMENT}"
+_MAX_ID = 2**31 - 1
+
 _label = re.compile(_LABEL).fullmatch
+_environment = re.compile(_ENVIRONMENT).fullmatch
+_wildcard = re.compile(_WILDCARD).fullmatch
+_underscored = re.compile(_UNDERSCORED).fullmatch
+_url_path = re.compile(_URL_PATH).fullmatch
+_sysctl = re.compile(_SYSCTL).fullmatch
 _subdomain = re.compile(_SUBDOMAIN).fullmatch
 _dns1035 = re.compile(_DNS1035).fullmatch
 _qualified = re.compile(_QUALIFIED).fullmatch
@@ -140,11 +181,7 @@ def config_key(value: str) -> list[str]:
     found = [too_long(SUBDOMAIN_MAX_LENGTH)] if len(value) > SUBDOMAIN_MAX_LENGTH else []
     if not _config_key(value):
         found.append(_CONFIG_KEY_MESSAGE)
-    if value in (".", ".."):
-        found.append(f"must not be '{value}'")
-    elif value.startswith(".."):
-        found.append("must not start with '..'")
-    return found
+    return found + _not_dots(value)
 
 
 def environment_name(value: str) -> list[str]:
@@ -157,6 +194,18 @@ def environment_name(value: str) -> list[str]:
             "other than '='"
         ]
     return []
+
+
+def strict_environment_name(value: str) -> list[str]:
+    """Names of environment variables before printable ASCII was allowed."""
+    found = [] if _environment(value) else [_ENVIRONMENT_MESSAGE]
+    return found + _not_dots(value)
+
+
+def _not_dots(value: str) -> list[str]:
+    if value in (".", ".."):
+        return [f"must not be '{value}'"]
+    return ["must not start with '..'"] if value.startswith("..") else []
 
 
 def http_header_name(value: str) -> list[str]:
@@ -183,6 +232,42 @@ def port_name(value: str) -> list[str]:
 def port_number(value: int) -> list[str]:
     """TCP, UDP and SCTP ports."""
     return [] if 1 <= value <= 65535 else ["must be between 1 and 65535, inclusive"]
+
+
+def in_range(value: int, low: int, high: int) -> list[str]:
+    """Numbers from ``low`` to ``high``, both included."""
+    return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
+
+
+def user_id(value: int) -> list[str]:
+    """User and group ids of Linux."""
+    return in_range(value, 0, _MAX_ID)
+
+
+def wildcard_subdomain(value: str) -> list[str]:
+    """``*.`` and a DNS subdomain."""
+    found = [too_long(SUBDOMAIN_MAX_LENGTH)] if len(value) > SUBDOMAIN_MAX_LENGTH else []
+    return found if _wildcard(value) else [*found, _WILDCARD_MESSAGE]
+
+
+def underscored_subdomain(value: str) -> list[str]:
+    """A DNS subdomain whose labels may hold underscores: search paths of resolvers."""
+    found = [too_long(SUBDOMAIN_MAX_LENGTH)] if len(value) > SUBDOMAIN_MAX_LENGTH else []
+    return found if _underscored(value) else [*found, _UNDERSCORED_MESSAGE]
+
+
+def url_path(value: str) -> list[str]:
+    """What may follow the slash of a domain-prefixed path."""
+    if _url_path(value):
+        return []
+    return [f"Invalid path (regex used for validation is '{_URL_PATH}')"]
+
+
+def sysctl(value: str) -> list[str]:
+    """Names of kernel parameters, with dots or slashes."""
+    if len(value) <= SUBDOMAIN_MAX_LENGTH and _sysctl(value):
+        return []
+    return [f"must have at most {SUBDOMAIN_MAX_LENGTH} characters and match regex ^{_SYSCTL}$"]
 
 
 def path_segment(value: str) -> list[str]:

@@ -123,7 +123,7 @@ def test_a_good_pod() -> None:
         (
             with_container(env=[{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}]),
             "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: \"x\": error "
-            "converting fieldPath: field label not supported",
+            "converting fieldPath: field label not supported: x",
         ),
         (
             {"metadata": {"name": "a", "labels": {"a b": "c"}}, **pod()},
@@ -150,7 +150,7 @@ WINDOWS = {"os": {"name": "windows"}}
     [
         (
             {"os": {"name": "plan9"}},
-            'spec.os.name: Unsupported value: "plan9": supported values: "linux", "windows"',
+            'spec.os: Unsupported value: "plan9": supported values: "linux", "windows"',
         ),
         (
             {**WINDOWS, "securityContext": {"runAsUser": 5}},
@@ -351,7 +351,7 @@ def test_the_address_of_a_service_is_given_once() -> None:
         (
             CONFIG_MAPS,
             {"data": {"a": "x"}, "binaryData": {"a": "eA=="}},
-            ['data[a]: Invalid value: "a": duplicate of key present in a'],
+            ['data[a]: Invalid value: "a": duplicate of key present in binaryData'],
         ),
         (
             ROLES,
@@ -367,7 +367,7 @@ def test_the_address_of_a_service_is_given_once() -> None:
             NODES,
             {"spec": {"taints": [{"key": "a", "effect": "X"}]}},
             [
-                'spec.taints[0].effect: Unsupported value: "X": supported values: "NoSchedule", '
+                'metadata.taints[0].effect: Unsupported value: "X": supported values: "NoSchedule", '
                 '"PreferNoSchedule", "NoExecute"'
             ],
         ),

@@ -1,21 +1,17 @@
 """Upstream's validation: what is wrong with an object, field by field; an empty list if nothing.
 
-Objects have been decoded and defaulted. Changes are judged against the object that is replaced.
+Objects have been decoded and defaulted, and are in the form in which they are stored. Changes are
+judged against the object that is replaced. ``catalogue`` lists upstream's rules, one by one.
 Source: kubernetes v1.34 pkg/apis/*/validation/validation.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from muntin.kit.errors import Cause
 from muntin.model.resources import Resource
 from muntin.model.validation.findings import Findings, Object
-from muntin.model.validation.metadata import metadata
-from muntin.model.validation.rules import CREATE, SUBRESOURCE_UPDATE, UPDATE
-
-Rule = Callable[..., None]
+from muntin.model.validation.metadata import metadata, metadata_update
+from muntin.model.validation.rules import CREATE, STATUS, SUBRESOURCE_UPDATE, UPDATE
 
 
 def validate_create(resource: Resource, obj: Object) -> list[Cause]:
@@ -33,15 +29,13 @@ def validate_update(
 ) -> list[Cause]:
     """What is wrong with ``new`` as the successor of ``old``, changed through ``subresource``."""
     found = Findings()
-    metadata(resource, new["metadata"], found)
-    _same_identity(new["metadata"], old["metadata"], found)
-    rule = SUBRESOURCE_UPDATE.get((resource.group, resource.kind, subresource)) or UPDATE.get(
-        (resource.group, resource.kind)
-    )
+    metadata_update(resource, new["metadata"], old["metadata"], found)
+    key = (resource.group, resource.kind)
+    rule = SUBRESOURCE_UPDATE.get((*key, subresource)) or UPDATE.get(key)
     if rule is not None:
         rule(new, old, found)
     else:
-        check = CREATE.get((resource.group, resource.kind))
+        check = CREATE.get(key)
         if check is not None:
             check(new, found)
     return found.causes
@@ -50,15 +44,18 @@ def validate_update(
 def validate_status_update(resource: Resource, new: Object, old: Object) -> list[Cause]:
     """What is wrong with ``new`` when only its status was to change."""
     found = Findings()
-    metadata(resource, new["metadata"], found)
-    _same_identity(new["metadata"], old["metadata"], found)
+    metadata_update(resource, new["metadata"], old["metadata"], found)
+    rule = STATUS.get((resource.group, resource.kind))
+    if rule is not None:
+        rule(new, old, found)
     return found.causes
 
 
-def _same_identity(new: Any, old: Any, found: Findings) -> None:
-    for field in ("name", "namespace", "uid", "creationTimestamp"):
-        if new.get(field) and old.get(field):
-            found.immutable(f"metadata.{field}", new[field], old[field])
+def validate_request(kind: str, group: str, obj: Object) -> list[Cause]:
+    """What is wrong with an object that is answered and not stored: a review, a binding."""
+    found = Findings()
+    CREATE[(group, kind)](obj, found)
+    return found.causes
 
 
 def summary(causes: list[Cause]) -> str:

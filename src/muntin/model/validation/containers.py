@@ -1,67 +1,133 @@
-"""Validation of containers: image, ports, environment, mounts, probes, resources.
+"""Validation of containers: all that init, regular and ephemeral ones have in common, and what
+sets them apart.
 
-Source: kubernetes v1.34 pkg/apis/core/validation/validation.go (validateContainers and kin).
+Source: kubernetes v1.34 pkg/apis/core/validation/validation.go (validateContainers,
+validateInitContainers, validateEphemeralContainers, validateContainerCommon).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from muntin.model import names
 from muntin.model.pods import is_sidecar
 from muntin.model.validation.amounts import resource_requirements
+from muntin.model.validation.environment import environment, environment_sources
 from muntin.model.validation.findings import Findings, Object
+from muntin.model.validation.mounts import mounts_and_devices
+from muntin.model.validation.probes import PROBES, handlers
+from muntin.model.validation.security import container_security
+from muntin.model.validation.windows_options import windows_options
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
-_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _TERMINATION_POLICIES = ("FallbackToLogsOnError", "File")
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
-_SCHEMES = ("HTTP", "HTTPS")
-_FIELD_PATHS = frozenset(
-    {
-        "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
-        "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP",
-        "status.podIPs", "metadata.labels", "metadata.annotations",
-    }
+_RESIZE_RESOURCES = ("cpu", "memory")
+_RESIZE_POLICIES = ("NotRequired", "RestartContainer")
+_RESTART_POLICIES = ("Always", "Never", "OnFailure")
+_RESTART_ACTIONS = ("Restart", "RestartAllContainers")
+_RESTART_RULES, _EXIT_CODES = 20, 255
+_NOT_EPHEMERAL = (
+    "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe",
+    "readinessProbe", "startupProbe", "lifecycle",
 )  # fmt: skip
-_NOT_EPHEMERAL = ("lifecycle", *_PROBES, "ports", "resizePolicy", "resources", "restartPolicy")
 _NO_EPHEMERAL = "cannot be set for an Ephemeral Container"
-_SOURCES = ("configMapKeyRef", "fieldRef", "fileKeyRef", "resourceFieldRef", "secretKeyRef")
+_NO_HANDLERS = "may not be set for init containers without restartPolicy=Always"
 
 
-def containers(spec: Object, path: str, volumes: Mapping[str, Any], found: Findings) -> None:
-    """All containers of a pod spec; ``volumes`` are its volumes by name."""
-    if not spec.get("containers"):
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a container's validation needs to know of its pod.
+
+    ``volumes`` are its volumes by name, ``claims`` the names of its resource claims.
+    """
+
+    volumes: Mapping[str, Any]
+    claims: frozenset[str]
+    grace_s: int | None
+    restart_policy: str
+    host_users: bool
+
+
+def containers(spec: Object, path: str, pod: Surroundings, found: Findings) -> None:
+    """All containers of a pod spec."""
+    regular = spec.get("containers") or ()
+    if not regular:
         found.required(f"{path}.containers")
-    seen: set[Any] = set()
-    host_ports: set[Any] = set()
-    for index, row in enumerate(spec.get("containers") or ()):
+    taken: set[Any] = set()
+    for index, row in enumerate(regular):
         here = f"{path}.containers[{index}]"
-        _container(row, here, volumes, seen, found)
-        _host_ports(row, here, host_ports, found)
-        if row.get("restartPolicy") and not row.get("restartPolicyRules"):
-            found.forbidden(f"{here}.restartPolicy", "may not be set for non-init containers")
-        _handlers(row, here, found)
-    for index, row in enumerate(spec.get("initContainers") or ()):
-        here = f"{path}.initContainers[{index}]"
-        _container(row, here, volumes, seen, found)
+        _container(row, here, pod, found)
+        found.unique(f"{here}.name", row.get("name") or "", taken)
+        handlers(row, here, pod.grace_s, found)
+        if row.get("restartPolicy") is not None:
+            _own_restart_policy(row, here, found)
+    _host_ports(regular, f"{path}.containers", found)
+    if spec.get("initContainers"):
+        _init(spec["initContainers"], f"{path}.initContainers", pod, taken, found)
+    if spec.get("ephemeralContainers"):
+        _ephemeral(spec["ephemeralContainers"], path, pod, taken, found)
+
+
+def _own_restart_policy(row: Object, path: str, found: Findings) -> None:
+    """Rules by exit code; a policy without rules is refused where a container cannot have one."""
+    policy, rules = row["restartPolicy"], row.get("restartPolicyRules")
+    if rules is None:
+        found.forbidden(f"{path}.restartPolicy", "may not be set for non-init containers")
+        return
+    if policy not in _RESTART_POLICIES:
+        found.not_supported(f"{path}.restartPolicy", policy, _RESTART_POLICIES)
+    if len(rules) > _RESTART_RULES:
+        found.too_long(f"{path}.restartPolicyRules", _RESTART_RULES)
+    for index, rule in enumerate(rules):
+        here = f"{path}.restartPolicyRules[{index}]"
+        if rule.get("action") not in _RESTART_ACTIONS:
+            found.not_supported(f"{here}.action", rule.get("action") or "", _RESTART_ACTIONS)
+        codes = rule.get("exitCodes")
+        if codes is None:
+            found.required(f"{here}.exitCodes", "must be specified")
+        elif codes.get("operator") not in ("In", "NotIn"):
+            found.not_supported(
+                f"{here}.exitCodes.operator", codes.get("operator") or "", ("In", "NotIn")
+            )
+        elif len(codes.get("values") or ()) > _EXIT_CODES:
+            found.too_long(f"{here}.exitCodes.values", _EXIT_CODES)
+
+
+def _init(rows: Any, path: str, pod: Surroundings, taken: set[Any], found: Findings) -> None:
+    for index, row in enumerate(rows):
+        here = f"{path}[{index}]"
+        _container(row, here, pod, found)
+        policy = row.get("restartPolicy")
+        if policy is not None and policy != "Always" and row.get("restartPolicyRules") is None:
+            found.not_supported(f"{here}.restartPolicy", policy, ("Always",))
+        name = row.get("name") or ""
+        if name in taken:
+            found.duplicate(f"{here}.name", name)
+        elif name:
+            taken.add(name)
+        _host_ports((row,), path, found)
         if is_sidecar(row):
-            _handlers(row, here, found)
+            handlers(row, here, pod.grace_s, found)
         else:
-            _no_handlers(row, here, found)
+            for field in ("lifecycle", *PROBES):
+                if row.get(field) is not None:
+                    found.forbidden(f"{here}.{field}", _NO_HANDLERS)
+        if row.get("resizePolicy") and not is_sidecar(row):
+            found.invalid(
+                f"{here}.resizePolicy", row["resizePolicy"], "must not be set for init containers"
+            )
 
-    _ephemeral(spec, path, volumes, seen, found)
 
-
-def _ephemeral(
-    spec: Object, path: str, volumes: Mapping[str, Any], seen: set[Any], found: Findings
-) -> None:
-    targets = {row.get("name") for row in spec.get("containers") or ()}
-    for index, row in enumerate(spec.get("ephemeralContainers") or ()):
+def _ephemeral(rows: Any, path: str, pod: Surroundings, taken: set[Any], found: Findings) -> None:
+    targets = frozenset(taken)
+    for index, row in enumerate(rows):
         here = f"{path}.ephemeralContainers[{index}]"
-        _container(row, here, volumes, seen, found)
+        _container(row, here, pod, found)
+        untrimmed_image(row, here, found)
+        found.unique(f"{here}.name", row.get("name") or "", taken)
         target = row.get("targetContainerName")
         if target and target not in targets:
             found.not_found(f"{here}.targetContainerName", target)
@@ -71,249 +137,88 @@ def _ephemeral(
         for number, mount in enumerate(row.get("volumeMounts") or ()):
             for field in ("subPath", "subPathExpr"):
                 if mount.get(field):
-                    where = f"{here}.volumeMounts[{number}].{field}"
-                    found.forbidden(where, _NO_EPHEMERAL)
+                    found.forbidden(f"{here}.volumeMounts[{number}].{field}", _NO_EPHEMERAL)
 
 
-def _no_handlers(row: Object, path: str, found: Findings) -> None:
-    for field in ("lifecycle", *_PROBES):
-        if row.get(field) is not None:
-            found.forbidden(
-                f"{path}.{field}", "may not be set for init containers without restartPolicy=Always"
-            )
+def untrimmed_image(row: Object, path: str, found: Findings) -> None:
+    """Spaces around an image, which templates may have and pods may not."""
+    image = row.get("image") or ""
+    if image != image.strip():
+        found.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
-def _container(
-    row: Object, path: str, volumes: Mapping[str, Any], seen: set[Any], found: Findings
-) -> None:
-    name, image = row.get("name"), row.get("image")
+def _container(row: Object, path: str, pod: Surroundings, found: Findings) -> None:
+    name = row.get("name")
     if not name:
         found.required(f"{path}.name")
     else:
-        found.each_invalid(f"{path}.name", name, names.dns1123_label(name))
-        found.unique(f"{path}.name", name, seen)
-    if not image:
+        problems = names.dns1123_label(name)
+        if problems:
+            found.each_invalid(f"{path}.name", name, problems)
+    if not row.get("image"):
         found.required(f"{path}.image")
-    elif image != image.strip():
-        found.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
-    found.one_of(f"{path}.imagePullPolicy", row.get("imagePullPolicy"), _PULL_POLICIES)
     policy = row.get("terminationMessagePolicy")
-    found.one_of(f"{path}.terminationMessagePolicy", policy, _TERMINATION_POLICIES)
-    _ports(row.get("ports") or (), f"{path}.ports", found)
-    _environment(row.get("env") or (), f"{path}.env", found)
-    _environment_sources(row.get("envFrom") or (), f"{path}.envFrom", found)
-    _mounts(row.get("volumeMounts") or (), f"{path}.volumeMounts", volumes, found)
-    _devices(row.get("volumeDevices") or (), f"{path}.volumeDevices", volumes, found)
-    resource_requirements(row.get("resources") or {}, f"{path}.resources", found)
+    if policy not in _TERMINATION_POLICIES:
+        known = ("File", "FallbackToLogsOnError")
+        found.one_of(f"{path}.terminationMessagePolicy", policy, known)
+    if row.get("ports"):
+        _ports(row["ports"], f"{path}.ports", found)
+    if row.get("env"):
+        environment(row["env"], f"{path}.env", found)
+    if row.get("envFrom"):
+        environment_sources(row["envFrom"], f"{path}.envFrom", found)
+    mounts_and_devices(row, path, pod.volumes, found)
+    pull_policy(row.get("imagePullPolicy"), f"{path}.imagePullPolicy", found)
+    if row.get("resources"):
+        resource_requirements(row["resources"], f"{path}.resources", found, pod.claims)
+    if row.get("resizePolicy"):
+        _resize_policy(row["resizePolicy"], f"{path}.resizePolicy", pod.restart_policy, found)
+    container_security(row, path, pod.host_users, found)
+    windows_options(row, path, found)
+
+
+def pull_policy(policy: str | None, path: str, found: Findings) -> None:
+    """When an image is pulled."""
+    if policy not in PULL_POLICIES:
+        found.one_of(path, policy, PULL_POLICIES)
 
 
 def _ports(ports: Iterable[Object], path: str, found: Findings) -> None:
     seen: set[Any] = set()
     for index, port in enumerate(ports):
-        here = f"{path}[{index}]"
-        if port.get("name"):
-            problems = names.port_name(port["name"])
-            found.each_invalid(f"{here}.name", port["name"], problems)
+        name = port.get("name")
+        if name:
+            problems = names.port_name(name)
+            found.each_invalid(f"{path}[{index}].name", name, problems)
             if not problems:
-                found.unique(f"{here}.name", port["name"], seen)
-        if not port.get("containerPort"):
-            found.required(f"{here}.containerPort")
-        else:
-            number = port["containerPort"]
-            found.each_invalid(f"{here}.containerPort", number, names.port_number(number))
-        if port.get("hostPort"):
-            number = port["hostPort"]
-            found.each_invalid(f"{here}.hostPort", number, names.port_number(number))
-        found.one_of(f"{here}.protocol", port.get("protocol"), PROTOCOLS)
-        if port.get("hostIP"):
-            found.each_invalid(f"{here}.hostIP", port["hostIP"], names.ip_address(port["hostIP"]))
+                found.unique(f"{path}[{index}].name", name, seen)
+        number = port.get("containerPort")
+        if not number:
+            found.required(f"{path}[{index}].containerPort")
+        elif names.port_number(number):
+            found.each_invalid(f"{path}[{index}].containerPort", number, names.port_number(number))
+        number = port.get("hostPort")
+        if number:
+            found.each_invalid(f"{path}[{index}].hostPort", number, names.port_number(number))
+        if port.get("protocol") not in PROTOCOLS:
+            found.one_of(f"{path}[{index}].protocol", port.get("protocol"), PROTOCOLS)
 
 
-def _host_ports(row: Object, path: str, seen: set[Any], found: Findings) -> None:
-    for index, port in enumerate(row.get("ports") or ()):
-        if port.get("hostPort"):
-            key = f"{port.get('protocol')}/{port.get('hostIP', '')}/{port['hostPort']}"
-            found.unique(f"{path}.ports[{index}].hostPort", key, seen)
-
-
-def _environment(rows: Iterable[Object], path: str, found: Findings) -> None:
-    for index, row in enumerate(rows):
-        here, name = f"{path}[{index}]", row.get("name")
-        if not name:
-            found.required(f"{here}.name")
-        else:
-            found.each_invalid(f"{here}.name", name, names.environment_name(name))
-        if row.get("valueFrom") is not None:
-            _value_source(row, f"{here}.valueFrom", found)
-
-
-def _value_source(row: Object, path: str, found: Findings) -> None:
-    source = row["valueFrom"]
-    given = [field for field in _SOURCES if source.get(field) is not None]
-    if not given:
-        known = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
-        found.invalid(path, "", f"must specify one of: {known}")
-    elif row.get("value"):
-        found.invalid(path, "", "may not be specified when `value` is not empty")
-    elif len(given) > 1:
-        found.invalid(path, "", "may not have more than one field specified at a time")
-    field = source.get("fieldRef")
-    if field is not None:
-        _field_reference(field, f"{path}.fieldRef", found)
-    for name in ("configMapKeyRef", "secretKeyRef"):
-        if source.get(name) is not None:
-            _key_reference(source[name], f"{path}.{name}", found)
-    if source.get("resourceFieldRef") is not None and not source["resourceFieldRef"].get(
-        "resource"
-    ):
-        found.required(f"{path}.resourceFieldRef.resource")
-
-
-def _field_reference(field: Object, path: str, found: Findings) -> None:
-    where = field.get("fieldPath")
-    if not field.get("apiVersion"):
-        found.required(f"{path}.apiVersion")
-    if not where:
-        found.required(f"{path}.fieldPath")
-        return
-    stem, bracket, rest = where.partition("['")
-    if bracket and stem in ("metadata.labels", "metadata.annotations") and rest.endswith("']"):
-        found.each_invalid(f"{path}.fieldPath", where, names.qualified_name(rest[:-2].lower()))
-    elif where not in _FIELD_PATHS:
-        found.invalid(
-            f"{path}.fieldPath", where, "error converting fieldPath: field label not supported"
-        )
-
-
-def _key_reference(source: Object, path: str, found: Findings) -> None:
-    if not source.get("name"):
-        found.required(f"{path}.name")
-    if not source.get("key"):
-        found.required(f"{path}.key")
-    else:
-        found.each_invalid(f"{path}.key", source["key"], names.config_key(source["key"]))
-
-
-def _environment_sources(rows: Iterable[Object], path: str, found: Findings) -> None:
-    for index, row in enumerate(rows):
-        given = [name for name in ("configMapRef", "secretRef") if row.get(name) is not None]
-        here = f"{path}[{index}]"
-        if not given:
-            found.invalid(here, "", "must specify one of: `configMapRef` or `secretRef`")
-        elif len(given) > 1:
-            found.invalid(here, "", "may not have more than one field specified at a time")
-        for name in given:
-            if not row[name].get("name"):
-                found.required(f"{here}.{name}.name")
-        if row.get("prefix"):
-            problems = names.environment_name(row["prefix"])
-            found.each_invalid(f"{here}.prefix", row["prefix"], problems)
-
-
-def _mounts(rows: Iterable[Object], path: str, volumes: Mapping[str, Any], found: Findings) -> None:
+def _host_ports(rows: Iterable[Object], path: str, found: Findings) -> None:
     seen: set[Any] = set()
     for index, row in enumerate(rows):
-        here = f"{path}[{index}]"
-        if not row.get("name"):
-            found.required(f"{here}.name")
-        elif row["name"] not in volumes:
-            found.not_found(f"{here}.name", row["name"])
-        if not row.get("mountPath"):
-            found.required(f"{here}.mountPath")
-        elif row["mountPath"] in seen:
-            found.invalid(f"{here}.mountPath", row["mountPath"], "must be unique")
-        seen.add(row.get("mountPath"))
-        for field in ("subPath", "subPathExpr"):
-            if row.get(field):
-                local_path(row[field], f"{here}.{field}", found)
-        if row.get("subPath") and row.get("subPathExpr"):
-            found.invalid(
-                f"{here}.subPathExpr",
-                row["subPathExpr"],
-                "subPathExpr and subPath are mutually exclusive",
-            )
+        for number, port in enumerate(row.get("ports") or ()):
+            if port.get("hostPort"):
+                key = f"{port.get('protocol')}/{port.get('hostIP') or ''}/{port['hostPort']}"
+                found.unique(f"{path}[{index}].ports[{number}].hostPort", key, seen)
 
 
-def _devices(
-    rows: Iterable[Object], path: str, volumes: Mapping[str, Any], found: Findings
-) -> None:
+def _resize_policy(rows: Any, path: str, restart_policy: str, found: Findings) -> None:
+    seen: set[Any] = set()
     for index, row in enumerate(rows):
-        if row.get("name") not in volumes:
-            found.not_found(f"{path}[{index}].name", row.get("name"))
-        if not row.get("devicePath"):
-            found.required(f"{path}[{index}].devicePath")
-
-
-def local_path(value: str, path: str, found: Findings) -> None:
-    """A relative path that stays below where it starts."""
-    if value.startswith("/"):
-        found.invalid(path, value, "must be a relative path")
-    no_back_steps(value, path, found)
-
-
-def no_back_steps(value: str, path: str, found: Findings) -> None:
-    """A path without ``..``, in either spelling of separators."""
-    if ".." in value.replace("\\", "/").split("/"):
-        found.invalid(path, value, "must not contain '..'")
-
-
-def _handlers(row: Object, path: str, found: Findings) -> None:
-    for field in _PROBES:
-        probe = row.get(field)
-        if probe is not None:
-            _probe(probe, f"{path}.{field}", found, field)
-    lifecycle = row.get("lifecycle") or {}
-    for field in ("postStart", "preStop"):
-        if lifecycle.get(field) is not None:
-            kinds = ("exec", "httpGet", "tcpSocket", "sleep")
-            _handler(lifecycle[field], f"{path}.lifecycle.{field}", found, kinds)
-
-
-def _probe(probe: Object, path: str, found: Findings, kind: str) -> None:
-    _handler(probe, path, found, _HANDLERS)
-    for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "failureThreshold"):
-        found.not_negative(f"{path}.{field}", probe.get(field))
-    found.not_negative(f"{path}.successThreshold", probe.get("successThreshold"))
-    if kind != "readinessProbe" and probe.get("successThreshold", 1) != 1:
-        found.invalid(f"{path}.successThreshold", probe["successThreshold"], "must be 1")
-    grace = probe.get("terminationGracePeriodSeconds")
-    if grace is not None and kind == "readinessProbe":
-        found.invalid(
-            f"{path}.terminationGracePeriodSeconds", grace, "must not be set for readinessProbes"
-        )
-    elif grace is not None and grace <= 0:
-        found.invalid(f"{path}.terminationGracePeriodSeconds", grace, "must be greater than 0")
-
-
-def _handler(handler: Object, path: str, found: Findings, kinds: Iterable[str]) -> None:
-    given = [kind for kind in kinds if handler.get(kind) is not None]
-    if not given:
-        found.required(path, "must specify a handler type")
-    for extra in given[1:]:
-        found.forbidden(f"{path}.{extra}", "may not specify more than 1 handler type")
-    for kind in given[:1]:
-        action, here = handler[kind], f"{path}.{kind}"
-        if kind == "exec" and not action.get("command"):
-            found.required(f"{here}.command")
-        if kind == "httpGet":
-            _http_get(action, here, found)
-        if kind in ("tcpSocket", "grpc"):
-            port(action.get("port"), f"{here}.port", found)
-
-
-def _http_get(action: Object, path: str, found: Findings) -> None:
-    if not action.get("path"):
-        found.required(f"{path}.path")
-    port(action.get("port"), f"{path}.port", found)
-    found.one_of(f"{path}.scheme", action.get("scheme"), _SCHEMES)
-    for header in action.get("httpHeaders") or ():
-        name = header.get("name", "")
-        found.each_invalid(f"{path}.httpHeaders", name, names.http_header_name(name))
-
-
-def port(value: int | str | None, path: str, found: Findings) -> None:
-    """A port by number or by name."""
-    if isinstance(value, str):
-        found.each_invalid(path, value, names.port_name(value))
-    else:
-        found.each_invalid(path, value or 0, names.port_number(value or 0))
+        name, policy = row.get("resourceName") or "", row.get("restartPolicy") or ""
+        found.unique(f"{path}[{index}]", name, seen)
+        found.one_of(path, name, _RESIZE_RESOURCES)
+        found.one_of(path, policy, _RESIZE_POLICIES)
+        if restart_policy == "Never" and policy != "NotRequired":
+            found.invalid(path, policy, "must be 'NotRequired' when `restartPolicy` is 'Never'")

@@ -81,7 +81,11 @@ class Findings:
 
     def too_many(self, path: str, count: int, limit: int) -> None:
         """More elements than are allowed."""
-        self._add("TooMany", path, f"Too many: {count}: must have at most {limit} item{'s' if limit != 1 else ''}")
+        self._add(
+            "TooMany",
+            path,
+            f"Too many: {count}: must have at most {limit} item{'s' if limit != 1 else ''}",
+        )
 
     def not_negative(self, path: str, value: int | None) -> None:
         """Check that a number, if there is one, is not below zero."""

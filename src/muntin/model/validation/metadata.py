@@ -1,6 +1,6 @@
-"""Validation of metadata: names, labels, annotations, owners.
+"""Validation of metadata: names, owners, finalizers; on creation and on update.
 
-Source: apimachinery pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validation v1.34.
+Source: apimachinery pkg/api/validation/objectmeta.go, generic.go v1.34.
 """
 
 from __future__ import annotations
@@ -11,30 +11,33 @@ from typing import Any
 from muntin.model import names
 from muntin.model.resources import Resource
 from muntin.model.validation.findings import Findings, Object
-
-_ANNOTATIONS_BYTES = 256 * 1024
-_CRON_JOB_NAME = 52  # 63 less what the Job controller appends
-_OBJECT_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+from muntin.model.validation.labels import annotation_map as annotation_map
+from muntin.model.validation.labels import label_map as label_map
 
 NameRule = Callable[[str], list[str]]
-
-
-def _cron_job_name(value: str) -> list[str]:
-    found = names.dns1123_subdomain(value)
-    if len(value) > _CRON_JOB_NAME:
-        found.append(names.too_long(_CRON_JOB_NAME))
-    return found
-
 
 _NAME_RULES: dict[tuple[str, str], NameRule] = {
     ("", "services"): names.dns1035_label,
     ("", "namespaces"): names.dns1123_label,
-    ("batch", "cronjobs"): _cron_job_name,
+    ("apps", "statefulsets"): names.dns1123_label,
+    ("networking.k8s.io", "ipaddresses"): names.ip_address,
     ("rbac.authorization.k8s.io", "roles"): names.path_segment,
     ("rbac.authorization.k8s.io", "rolebindings"): names.path_segment,
     ("rbac.authorization.k8s.io", "clusterroles"): names.path_segment,
     ("rbac.authorization.k8s.io", "clusterrolebindings"): names.path_segment,
+    ("certificates.k8s.io", "certificatesigningrequests"): lambda name: [],
 }
+_STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+# Whose validation adds the core group's rule that other finalizers have a domain.
+_STRICT_FINALIZERS = frozenset(
+    {"", "apps", "batch", "autoscaling", "networking.k8s.io", "discovery.k8s.io", "storage.k8s.io",
+     "scheduling.k8s.io", "certificates.k8s.io", "flowcontrol.apiserver.k8s.io"}
+)  # fmt: skip
+_PROPAGATION = ("orphan", "foregroundDeletion")
+_IMMUTABLE = (
+    "name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)  # fmt: skip
 
 
 def name_rule(resource: Resource) -> NameRule:
@@ -43,81 +46,97 @@ def name_rule(resource: Resource) -> NameRule:
 
 
 def metadata(resource: Resource, meta: Object, found: Findings) -> None:
-    """All of ``metadata``, on creation and update alike."""
-    rule, path = name_rule(resource), "metadata"
+    """All of ``metadata`` of a new object."""
+    rule = name_rule(resource)
     prefix = meta.get("generateName")
     if prefix:
-        stem = prefix[:-1] + "a" if prefix.endswith("-") else prefix
-        found.each_invalid(f"{path}.generateName", prefix, rule(stem))
+        stem = prefix[:-1] + "a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        found.each_invalid("metadata.generateName", prefix, rule(stem))
     name = meta.get("name")
     if not name:
-        found.required(f"{path}.name", "name or generateName is required")
+        found.required("metadata.name", "name or generateName is required")
     else:
-        found.each_invalid(f"{path}.name", name, rule(name))
+        found.each_invalid("metadata.name", name, rule(name))
     namespace = meta.get("namespace")
     if resource.namespaced and not namespace:
-        found.required(f"{path}.namespace")
+        found.required("metadata.namespace")
     elif resource.namespaced:
-        found.each_invalid(f"{path}.namespace", namespace, names.dns1123_label(str(namespace)))
+        found.each_invalid("metadata.namespace", namespace, names.dns1123_label(str(namespace)))
     elif namespace:
-        found.forbidden(f"{path}.namespace", "not allowed on this type")
-    label_map(meta.get("labels"), f"{path}.labels", found)
-    annotation_map(meta.get("annotations"), f"{path}.annotations", found)
-    _owners(meta.get("ownerReferences") or (), f"{path}.ownerReferences", found)
-    for finalizer in meta.get("finalizers") or ():
-        found.each_invalid(f"{path}.finalizers", finalizer, names.qualified_name(finalizer))
+        found.forbidden("metadata.namespace", "not allowed on this type")
+    _content(resource, meta, found)
 
 
-def label_map(values: Any, path: str, found: Findings) -> None:
-    """A map of labels."""
-    for key, value in (values or {}).items():
-        found.each_invalid(path, key, names.qualified_name(key))
-        found.each_invalid(path, value, names.label_value(value))
+def metadata_update(resource: Resource, new: Object, old: Object, found: Findings) -> None:
+    """``metadata`` of a changed object: it keeps its identity."""
+    for field in _IMMUTABLE:
+        value, before = new.get(field), old.get(field)
+        if value != before and value and before:
+            found.immutable(f"metadata.{field}", value, before)
+    if (new.get("generation") or 0) < (old.get("generation") or 0):
+        found.invalid("metadata.generation", new.get("generation"), "must not be decremented")
+    if old.get("deletionTimestamp"):
+        before = old.get("finalizers") or ()
+        more = [f'"{row}"' for row in new.get("finalizers") or () if row not in before]
+        if more:
+            found.forbidden(
+                "metadata.finalizers",
+                "no new finalizers can be added if the object is being deleted, found new "
+                f"finalizers []string{{{', '.join(more)}}}",
+            )
+    _content(resource, new, found)
 
 
-def annotation_map(values: Any, path: str, found: Findings) -> None:
-    """A map of annotations: any value, but not too much of it."""
-    size = 0
-    for key, value in (values or {}).items():
-        found.each_invalid(path, key, names.qualified_name(key.lower()))
-        size += len(key.encode()) + len(value.encode())
-    if size > _ANNOTATIONS_BYTES:
-        found.too_long(path, _ANNOTATIONS_BYTES)
+def _content(resource: Resource, meta: Object, found: Findings) -> None:
+    found.not_negative("metadata.generation", meta.get("generation"))
+    label_map(meta.get("labels"), "metadata.labels", found)
+    annotation_map(meta.get("annotations"), "metadata.annotations", found)
+    owners = meta.get("ownerReferences")
+    if owners:
+        _owners(owners, "metadata.ownerReferences", found)
+    finalizers = meta.get("finalizers")
+    if finalizers:
+        _finalizers(finalizers, found)
+        if resource.group in _STRICT_FINALIZERS:
+            for index, name in enumerate(finalizers):
+                standard_finalizer(name, f"metadata.finalizers[{index}]", found)
 
 
 def _owners(owners: Any, path: str, found: Findings) -> None:
-    controllers = 0
+    controller = ""
     for owner in owners:
         if not owner.get("apiVersion"):
             found.invalid(f"{path}.apiVersion", "", "version must not be empty")
         for field in ("kind", "name", "uid"):
             if not owner.get(field):
                 found.invalid(f"{path}.{field}", "", "must not be empty")
-        controllers += bool(owner.get("controller"))
-        if controllers == 2 and owner.get("controller"):
-            found.invalid(path, owner, "Only one reference can have Controller set to true.")
+        if owner.get("kind") == "Event" and owner.get("apiVersion") == "v1":
+            found.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
+        if owner.get("controller"):
+            if controller:
+                found.invalid(
+                    path,
+                    owners,
+                    'Only one reference can have Controller set to true. Found "true" in '
+                    f"references for {controller} and {owner.get('name')}",
+                )
+            controller = owner.get("name") or ""
 
 
-def label_selector(selector: Object | None, path: str, found: Findings) -> None:
-    """A LabelSelector object."""
-    if selector is None:
-        return
-    label_map(selector.get("matchLabels"), f"{path}.matchLabels", found)
-    for index, row in enumerate(selector.get("matchExpressions") or ()):
-        _expression(row, f"{path}.matchExpressions[{index}]", found)
-
-
-def _expression(row: Object, path: str, found: Findings) -> None:
-    operator, values = row.get("operator"), row.get("values") or ()
-    if operator in ("In", "NotIn") and not values:
-        found.required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist") and values:
-        found.forbidden(
-            f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+def _finalizers(values: Any, found: Findings) -> None:
+    for value in values:
+        found.each_invalid("metadata.finalizers", value, names.qualified_name(value))
+    if all(name in values for name in _PROPAGATION):
+        found.invalid(
+            "metadata.finalizers",
+            values,
+            "finalizer orphan and foregroundDeletion cannot be both set",
         )
-    elif operator not in _OBJECT_OPERATORS:
-        found.invalid(f"{path}.operator", operator, "not a valid selector operator")
-    key = row.get("key", "")
-    found.each_invalid(f"{path}.key", key, names.qualified_name(key))
-    for index, value in enumerate(values):
-        found.each_invalid(f"{path}.values[{index}]", value, names.label_value(value))
+
+
+def standard_finalizer(name: str, path: str, found: Findings) -> None:
+    """A finalizer without a domain is one of those that Kubernetes itself knows."""
+    if "/" not in name and name not in _STANDARD_FINALIZERS:
+        found.invalid(
+            path, name, "name is neither a standard finalizer name nor is it fully qualified"
+        )

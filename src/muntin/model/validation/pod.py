@@ -1,259 +1,227 @@
-"""Validation of pods and of pod specs in templates.
+"""Validation of new pods, and of pod specs and templates wherever they stand.
 
 Source: kubernetes v1.34 pkg/apis/core/validation/validation.go (ValidatePodSpec,
-ValidatePodUpdate).
+ValidatePodCreate, ValidatePodTemplateSpec).
 """
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from muntin.model import names
-from muntin.model.validation.amounts import resource_list, resource_requirements
-from muntin.model.validation.containers import containers
+from muntin.model.validation.amounts import resource_requirements
+from muntin.model.validation.containers import Surroundings, containers, untrimmed_image
+from muntin.model.validation.dns_config import dns_config
 from muntin.model.validation.findings import Findings, Object
-from muntin.model.validation.metadata import annotation_map, label_map
+from muntin.model.validation.labels import annotation_map, label_map, label_name
 from muntin.model.validation.placement import affinity, spread_constraints, tolerations
+from muntin.model.validation.pod_annotations import matching_profiles, pod_annotations
+from muntin.model.validation.pod_resources import pod_resources
+from muntin.model.validation.security import host_users, pod_security
 from muntin.model.validation.volumes import volumes
 from muntin.model.validation.windows_options import (
-    each_container,
+    host_process,
     operating_system,
     windows_options,
 )
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-_PREEMPTION = ("Never", "PreemptLowerPriority")
-_NAMESERVERS, _SEARCHES, _SEARCH_CHARS = 3, 32, 2048
-_MAX_DEADLINE = 2**31 - 1
-_UPDATE_RULE = (
-    "pod updates may not change fields other than `spec.containers[*].image`,"
-    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions"
-    " to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it"
-    " was previously negative)"
-)
+PREEMPTION = ("PreemptLowerPriority", "Never")
+MAX_DEADLINE_S = 2**31 - 1
+_SUBDOMAINS = ("serviceAccountName", "nodeName")
 
 
 def pod(obj: Object, found: Findings) -> None:
     """A new pod."""
-    spec = obj.get("spec") or {}
-    pod_spec(spec, "spec", found)
+    pod_content(obj, found)
+    spec, meta = obj.get("spec") or {}, obj["metadata"]
     if spec.get("ephemeralContainers"):
         found.forbidden("spec.ephemeralContainers", "cannot be set on create")
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        found.forbidden(
+            "spec.nodeName", "cannot be set until all schedulingGates have been cleared"
+        )
+    if meta.get("annotations"):
+        matching_profiles(meta["annotations"], spec, "spec", found)
 
 
-def pod_spec(spec: Object, path: str, found: Findings) -> None:
-    """A pod's spec, wherever it stands."""
-    by_name = volumes(spec, f"{path}.volumes", found)
-    containers(spec, path, by_name, found)
-    found.one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART_POLICIES)
-    found.one_of(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS_POLICIES)
-    label_map(spec.get("nodeSelector"), f"{path}.nodeSelector", found)
-    _security(spec, path, found)
-    _names(spec, path, found)
-    affinity(spec.get("affinity") or {}, f"{path}.affinity", found)
-    tolerations(spec.get("tolerations") or (), f"{path}.tolerations", found)
-    constraints = spec.get("topologySpreadConstraints") or ()
-    spread_constraints(constraints, f"{path}.topologySpreadConstraints", found)
-    _dns_config(spec, f"{path}.dnsConfig", found)
-    _numbers(spec, path, found)
-    operating_system(spec, path, found)
+def pod_content(obj: Object, found: Findings) -> None:
+    """What holds for a pod whenever it is written."""
+    spec, meta = obj.get("spec") or {}, obj["metadata"]
+    if meta.get("annotations"):
+        pod_annotations(meta["annotations"], spec, "metadata.annotations", found)
+    pod_spec(spec, "spec", found, meta.get("name") or "")
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        _only_in_pods(volume, spec, f"spec.volumes[{index}]", found)
+    for field in ("containers", "initContainers"):
+        for index, row in enumerate(spec.get(field) or ()):
+            untrimmed_image(row, f"spec.{field}[{index}]", found)
+
+
+def _only_in_pods(volume: Object, spec: Object, path: str, found: Findings) -> None:
+    """Rules of volumes that templates are spared."""
+    if volume.get("image") is not None and not volume["image"].get("reference"):
+        found.required(f"{path}.image.reference")
+    if volume.get("projected") is None or spec.get("serviceAccountName"):
+        return
+    for number, source in enumerate(volume["projected"].get("sources") or ()):
+        if source.get("serviceAccountToken") is not None:
+            found.forbidden(
+                f"{path}.projected.sources[{number}].serviceAccountToken",
+                "must not be specified when serviceAccountName is not set",
+            )
+
+
+def pod_spec(spec: Object, path: str, found: Findings, pod_name: str = "") -> None:
+    """A pod's spec, wherever it stands; ``pod_name`` is empty in templates."""
+    grace_s = spec.get("terminationGracePeriodSeconds")
+    if grace_s is None:
+        found.required(f"{path}.terminationGracePeriodSeconds")
+    by_name = volumes(spec, f"{path}.volumes", found, pod_name)
+    claims = _resource_claims(spec.get("resourceClaims") or (), f"{path}.resourceClaims", found)
+    around = Surroundings(
+        volumes=by_name,
+        claims=claims,
+        grace_s=grace_s,
+        restart_policy=spec.get("restartPolicy") or "",
+        host_users=spec.get("hostUsers") is not False,
+    )
+    containers(spec, path, around, found)
+    if spec.get("resources") is not None:
+        pod_resources(spec, path, found)
+    if spec.get("hostNetwork"):
+        _host_ports(spec, path, pod_name != "", found)
+    if spec.get("restartPolicy") not in _RESTART_POLICIES:
+        found.one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART_POLICIES)
+    if spec.get("dnsPolicy") not in _DNS_POLICIES:
+        found.one_of(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS_POLICIES)
+    if spec.get("nodeSelector"):
+        label_map(spec["nodeSelector"], f"{path}.nodeSelector", found)
+    pod_security(spec, path, found)
     windows_options(spec, path, found)
-    resource_list(spec.get("overhead"), f"{path}.overhead", found)
-    resource_requirements(spec.get("resources") or {}, f"{path}.resources", found)
-    if spec.get("preemptionPolicy"):
-        found.one_of(f"{path}.preemptionPolicy", spec["preemptionPolicy"], _PREEMPTION)
+    if spec.get("affinity"):
+        affinity(spec["affinity"], f"{path}.affinity", found)
+    dns_config(spec, f"{path}.dnsConfig", found)
+    _gates(spec, path, found)
+    if spec.get("topologySpreadConstraints"):
+        rows = spec["topologySpreadConstraints"]
+        spread_constraints(rows, f"{path}.topologySpreadConstraints", found)
+    host_process(spec, path, found)
+    host_users(spec, path, found)
+    _names(spec, path, found)
+    _late(spec, path, found)
+
+
+def _late(spec: Object, path: str, found: Findings) -> None:
+    """What upstream looks at last."""
+    for name in ("priorityClassName", "runtimeClassName"):
+        value = spec.get(name)
+        if value or (value is not None and name == "runtimeClassName"):
+            found.each_invalid(f"{path}.{name}", value, names.dns1123_subdomain(value))
+    policy = spec.get("preemptionPolicy")
+    if policy is not None and policy not in PREEMPTION:
+        found.one_of(f"{path}.preemptionPolicy", policy, PREEMPTION)
+    if spec.get("overhead") is not None:
+        resource_requirements({"limits": spec["overhead"]}, f"{path}.overhead", found)
+    operating_system(spec, path, found)
+
+
+def _resource_claims(rows: Any, path: str, found: Findings) -> frozenset[str]:
+    """Claims of devices; gives their names."""
+    taken: set[str] = set()
+    for index, row in enumerate(rows):
+        here, name = f"{path}[{index}]", row.get("name")
+        if not name:
+            found.required(f"{here}.name")
+        elif name in taken:
+            found.duplicate(f"{here}.name", name)
+        else:
+            found.each_invalid(f"{here}.name", name, names.dns1123_label(name))
+            taken.add(name)
+        fields = ("resourceClaimName", "resourceClaimTemplateName")
+        given = [field for field in fields if row.get(field) is not None]
+        if len(given) == 2:
+            found.invalid(
+                here,
+                row,
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be "
+                "specified",
+            )
+        if not given:
+            known = "`resourceClaimName`, `resourceClaimTemplateName`"
+            found.invalid(here, row, f"must specify one of: {known}")
+        for field in given:
+            problems = names.dns1123_subdomain(row[field])
+            found.each_invalid(f"{here}.{field}", row[field], problems)
+    return frozenset(taken)
+
+
+def _host_ports(spec: Object, path: str, is_pod: bool, found: Findings) -> None:
+    for index, row in enumerate(spec.get("containers") or ()):
+        for number, port in enumerate(row.get("ports") or ()):
+            of_host = port.get("hostPort") or 0
+            if (is_pod or of_host) and of_host != port.get("containerPort"):
+                found.invalid(
+                    f"{path}.containers[{index}].ports[{number}].hostPort",
+                    of_host,
+                    "must match `containerPort` when `hostNetwork` is true",
+                )
+
+
+def _gates(spec: Object, path: str, found: Findings) -> None:
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        where = f"{path}.readinessGates[{index}].conditionType"
+        label_name(gate.get("conditionType") or "", where, found)
+    seen: set[Any] = set()
+    for index, gate in enumerate(spec.get("schedulingGates") or ()):
+        where, name = f"{path}.schedulingGates[{index}]", gate.get("name") or ""
+        label_name(name, where, found)
+        found.unique(where, name, seen)
 
 
 def _names(spec: Object, path: str, found: Findings) -> None:
-    for field in ("serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"):
-        if spec.get(field):
-            problems = names.dns1123_subdomain(spec[field])
-            found.each_invalid(f"{path}.{field}", spec[field], problems)
-    for field in ("hostname", "subdomain"):
-        if spec.get(field):
-            found.each_invalid(f"{path}.{field}", spec[field], names.dns1123_label(spec[field]))
-    if not spec.get("schedulerName"):
-        found.required(f"{path}.schedulerName")
-    for index, alias in enumerate(spec.get("hostAliases") or ()):
-        ip = alias.get("ip", "")
-        found.each_invalid(f"{path}.hostAliases[{index}].ip", ip, names.ip_address(ip))
-        for name in alias.get("hostnames") or ():
-            problems = names.dns1123_subdomain(name)
-            found.each_invalid(f"{path}.hostAliases[{index}].hostnames", name, problems)
-    for index, gate in enumerate(spec.get("readinessGates") or ()):
-        kind = gate.get("conditionType", "")
-        where = f"{path}.readinessGates[{index}].conditionType"
-        found.each_invalid(where, kind, names.qualified_name(kind))
-
-
-def _numbers(spec: Object, path: str, found: Findings) -> None:
+    for field in _SUBDOMAINS:
+        value = spec.get(field)
+        if value:
+            problems = names.dns1123_subdomain(value)
+            if problems:
+                found.each_invalid(f"{path}.{field}", value, problems)
     deadline = spec.get("activeDeadlineSeconds")
-    if deadline is not None and not 1 <= deadline <= _MAX_DEADLINE:
-        found.invalid(
-            f"{path}.activeDeadlineSeconds",
-            deadline,
-            f"must be between 1 and {_MAX_DEADLINE}, inclusive",
-        )
-    where = f"{path}.terminationGracePeriodSeconds"
-    found.not_negative(where, spec.get("terminationGracePeriodSeconds"))
-
-
-def _dns_config(spec: Object, path: str, found: Findings) -> None:
-    config = spec.get("dnsConfig")
-    servers = (config or {}).get("nameservers") or ()
-    if spec.get("dnsPolicy") == "None":
-        if config is None:
-            found.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
-        elif not servers:
-            found.required(
-                f"{path}.nameservers",
-                "must provide at least one DNS nameserver when `dnsPolicy` is None",
-            )
-    if config is None:
-        return
-    if len(servers) > _NAMESERVERS:
-        where = f"{path}.nameservers"
-        found.invalid(where, list(servers), f"must not have more than {_NAMESERVERS} nameservers")
-    for index, server in enumerate(servers):
-        found.each_invalid(f"{path}.nameservers[{index}]", server, names.ip_address(server))
-    searches = config.get("searches") or ()
-    where = f"{path}.searches"
-    if len(searches) > _SEARCHES:
-        found.invalid(where, list(searches), f"must not have more than {_SEARCHES} search paths")
-    if len(" ".join(searches)) > _SEARCH_CHARS:
-        found.invalid(
-            where,
-            list(searches),
-            f"must not have more than {_SEARCH_CHARS} characters (including spaces) in the search "
-            "list",
-        )
-    for index, search in enumerate(searches):
-        problems = names.dns1123_subdomain(search.removesuffix(".").replace("_", "x"))
-        found.each_invalid(f"{path}.searches[{index}]", search, problems if search != "." else ())
-    for index, option in enumerate(config.get("options") or ()):
-        if not option.get("name"):
-            found.required(f"{path}.options[{index}]", "must not be empty")
-
-
-def _security(spec: Object, path: str, found: Findings) -> None:
-    of_pod = spec.get("securityContext") or {}
-    where = f"{path}.securityContext"
-    for field in ("runAsUser", "runAsGroup", "fsGroup"):
-        found.not_negative(f"{where}.{field}", of_pod.get(field))
-    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        found.invalid(
-            f"{path}.shareProcessNamespace",
-            True,
-            "ShareProcessNamespace and HostPID cannot both be enabled",
-        )
-    for here, row in each_container(spec, path):
-        security, where = row.get("securityContext") or {}, f"{here}.securityContext"
-        for field in ("runAsUser", "runAsGroup"):
-            found.not_negative(f"{where}.{field}", security.get(field))
-        if security.get("allowPrivilegeEscalation") is False:
-            if security.get("privileged"):
-                found.invalid(
-                    where,
-                    security,
-                    "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
-                )
-            added = (security.get("capabilities") or {}).get("add") or ()
-            if "CAP_SYS_ADMIN" in added:
-                found.invalid(
-                    where,
-                    security,
-                    "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` "
-                    "CAP_SYS_ADMIN",
-                )
+    if deadline is not None:
+        problems = names.in_range(deadline, 1, MAX_DEADLINE_S)
+        found.each_invalid(f"{path}.activeDeadlineSeconds", deadline, problems)
+    for field in ("hostname", "subdomain"):
+        value = spec.get(field)
+        if value:
+            found.each_invalid(f"{path}.{field}", value, names.dns1123_label(value))
+    if spec.get("tolerations"):
+        tolerations(spec["tolerations"], f"{path}.tolerations", found)
+    for index, alias in enumerate(spec.get("hostAliases") or ()):
+        here, ip = f"{path}.hostAliases[{index}]", alias.get("ip") or ""
+        found.each_invalid(f"{here}.ip", ip, names.ip_address(ip))
+        for number, name in enumerate(alias.get("hostnames") or ()):
+            problems = names.dns1123_subdomain(name)
+            found.each_invalid(f"{here}.hostnames[{number}]", name, problems)
 
 
 def pod_template(template: Object, path: str, found: Findings) -> None:
     """The template of a workload, without its restart policy."""
-    meta = template.get("metadata") or {}
-    label_map(meta.get("labels"), f"{path}.metadata.labels", found)
-    annotation_map(meta.get("annotations"), f"{path}.metadata.annotations", found)
-    spec = template.get("spec") or {}
+    meta, spec = template.get("metadata") or {}, template.get("spec") or {}
+    label_map(meta.get("labels"), f"{path}.labels", found)
+    annotations = meta.get("annotations")
+    if annotations:
+        annotation_map(annotations, f"{path}.annotations", found)
+        pod_annotations(annotations, spec, f"{path}.annotations", found)
     pod_spec(spec, f"{path}.spec", found)
+    if annotations:
+        matching_profiles(annotations, spec, f"{path}.spec", found)
     if spec.get("ephemeralContainers"):
-        where = f"{path}.spec.ephemeralContainers"
-        found.forbidden(where, "ephemeral containers not allowed in pod template")
-
-
-def pod_update(new: Object, old: Object, found: Findings) -> None:
-    """A changed pod: images, tolerations and little else may change."""
-    after, before = new.get("spec") or {}, old.get("spec") or {}
-    if len(after.get("containers") or ()) != len(before.get("containers") or ()):
-        found.forbidden("spec.containers", "pod updates may not add or remove containers")
-        return
-    if len(after.get("initContainers") or ()) != len(before.get("initContainers") or ()):
-        found.forbidden("spec.initContainers", "pod updates may not add or remove containers")
-        return
-    _images(after, found)
-    _deadline(after, before, found)
-    _more_tolerations(after, before, found)
-    if _frozen(after, before) != before:
-        found.forbidden("spec", _UPDATE_RULE)
-
-
-def _images(spec: Object, found: Findings) -> None:
-    for path, row in each_container(spec, "spec"):
-        image = row.get("image")
-        if not image:
-            found.required(f"{path}.image")
-        elif image != image.strip():
-            found.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
-
-
-def _deadline(after: Object, before: Object, found: Findings) -> None:
-    new, old = after.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
-    path = "spec.activeDeadlineSeconds"
-    if new is not None and not 0 <= new <= _MAX_DEADLINE:
-        found.invalid(path, new, f"must be between 0 and {_MAX_DEADLINE}, inclusive")
-    elif old is not None and new is None:
-        found.invalid(path, new, "must not update from a positive integer to nil value")
-    elif old is not None and new > old:
-        found.invalid(path, new, f"must be less than or equal to previous value {old}")
-
-
-def _more_tolerations(after: Object, before: Object, found: Findings) -> None:
-    rows = after.get("tolerations") or []
-    if any(row not in rows for row in before.get("tolerations") or ()):
         found.forbidden(
-            "spec.tolerations",
-            "existing toleration can not be modified except its tolerationSeconds",
+            f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template"
         )
-    tolerations(rows, "spec.tolerations", found)
 
 
-_MAY_CHANGE = ("activeDeadlineSeconds", "tolerations")
-
-
-def _frozen(after: Object, before: Object) -> Any:
-    """``after`` with the fields that may change as they were."""
-    result = copy.deepcopy(dict(after))
-    for field in _MAY_CHANGE:
-        _restore(result, before, field)
-    for kind in ("containers", "initContainers"):
-        rows = zip(result.get(kind) or (), before.get(kind) or (), strict=True)
-        for row, old in rows:
-            _restore(row, old, "image")
-    if (before.get("terminationGracePeriodSeconds") or 0) < 0 and (
-        after.get("terminationGracePeriodSeconds") == 1
-    ):
-        _restore(result, before, "terminationGracePeriodSeconds")
-    gates = after.get("schedulingGates") or []
-    if before.get("schedulingGates") and all(gate in before["schedulingGates"] for gate in gates):
-        _restore(result, before, "schedulingGates")
-        if not before.get("nodeName"):
-            _restore(result, before, "nodeSelector")
-            _restore(result, before, "affinity")
-    return result
-
-
-def _restore(into: dict[str, Any], source: Object, field: str) -> None:
-    if field in source:
-        into[field] = source[field]
-    else:
-        into.pop(field, None)
+def pod_template_object(obj: Object, found: Findings) -> None:
+    """A PodTemplate."""
+    pod_template(obj.get("template") or {}, "template", found)

@@ -13,10 +13,10 @@ from typing import Any
 from muntin.model import pods, quantity
 from muntin.model.gates import Never
 from muntin.model.validation.findings import Findings, Object
-from muntin.model.validation.pod import pod_spec
+from muntin.model.validation.pod import pod_content
+from muntin.model.validation.pod_annotations import MIRROR, pod_annotations_update
 from muntin.model.windows import Feature, gate
 
-MIRROR = "kubernetes.io/config.mirror"
 _WHOLE = "[]"  # how upstream shows a path that names no field
 _RESIZABLE = ("cpu", "memory")
 
@@ -26,7 +26,9 @@ def ephemeral_containers_update(new: Object, old: Object, found: Findings) -> No
     if _is_static(old):
         found.forbidden(_WHOLE, "static pods do not support ephemeral containers")
         return
-    pod_spec(new["spec"], "spec", found)
+    pod_content(new, found)
+    annotations = new["metadata"].get("annotations") or {}
+    pod_annotations_update(annotations, old["metadata"].get("annotations") or {}, found)
     path = "spec.ephemeralContainers"
     rows = new["spec"].get("ephemeralContainers") or ()
     now = {row["name"]: row for row in rows if "name" in row}
@@ -49,7 +51,7 @@ def resize_update(new: Object, old: Object, found: Findings) -> None:
     if _is_windows(old) and gate(Feature.POD_RESIZE).holds is Never.NEVER:
         found.forbidden(_WHOLE, "windows pods cannot be resized")
         return
-    pod_spec(new["spec"], "spec", found)
+    pod_content(new, found)
     before = (old.get("status") or {}).get("qosClass") or pods.qos_class(old)
     if pods.qos_class(new) != before:
         text = "Pod QOS Class may not change as a result of resizing"
@@ -94,7 +96,8 @@ def _resources(path: str, row: Object, was: Object, found: Findings) -> None:
         if (before.get(field) or {}).keys() - (now.get(field) or {}).keys():
             found.forbidden(f"{path}.resources.{field}", f"resource {field} cannot be removed")
     if _fixed(now) != _fixed(before):
-        found.forbidden("spec", "only cpu and memory resources are mutable")
+        kind = "resources for sidecar containers" if path.startswith("spec.init") else "resources"
+        found.forbidden("spec", f"only cpu and memory {kind} are mutable")
     _memory_limit(f"{path}.resources.limits[memory]", row, now, before, found)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from muntin.model import names
 from muntin.model.validation.findings import Findings, Object
-from muntin.model.validation.metadata import label_selector
+from muntin.model.validation.labels import label_selector
 
 GROUP = "rbac.authorization.k8s.io"
 
@@ -58,15 +58,15 @@ def _rule(rule: Object, path: str, namespaced: bool, found: Findings) -> None:
 
 def role_binding(obj: Object, found: Findings) -> None:
     """A binding within a namespace."""
-    _binding(obj, ("ClusterRole", "Role"), found)
+    _binding(obj, ("Role", "ClusterRole"), found, namespaced=True)
 
 
 def cluster_role_binding(obj: Object, found: Findings) -> None:
     """A binding for the whole cluster."""
-    _binding(obj, ("ClusterRole",), found)
+    _binding(obj, ("ClusterRole",), found, namespaced=False)
 
 
-def _binding(obj: Object, kinds: tuple[str, ...], found: Findings) -> None:
+def _binding(obj: Object, kinds: tuple[str, ...], found: Findings, *, namespaced: bool) -> None:
     role_ref = obj.get("roleRef") or {}
     if role_ref.get("apiGroup") != GROUP:
         found.not_supported("roleRef.apiGroup", role_ref.get("apiGroup", ""), (GROUP,))
@@ -78,10 +78,10 @@ def _binding(obj: Object, kinds: tuple[str, ...], found: Findings) -> None:
     else:
         found.each_invalid("roleRef.name", name, names.path_segment(name))
     for index, subject in enumerate(obj.get("subjects") or ()):
-        _subject(subject, f"subjects[{index}]", found)
+        _subject(subject, f"subjects[{index}]", namespaced, found)
 
 
-def _subject(subject: Object, path: str, found: Findings) -> None:
+def _subject(subject: Object, path: str, namespaced: bool, found: Findings) -> None:
     kind, name, group = subject.get("kind"), subject.get("name"), subject.get("apiGroup") or ""
     if not name:
         found.required(f"{path}.name")
@@ -90,7 +90,7 @@ def _subject(subject: Object, path: str, found: Findings) -> None:
             found.each_invalid(f"{path}.name", name, names.dns1123_subdomain(name))
         if group:
             found.not_supported(f"{path}.apiGroup", group, ("",))
-        if not subject.get("namespace"):
+        if not namespaced and not subject.get("namespace"):
             found.required(f"{path}.namespace")
     elif kind in ("User", "Group"):
         if group != GROUP:

@@ -1,175 +1,178 @@
 """Validation of a pod's volumes.
 
-Source: kubernetes v1.34 pkg/apis/core/validation/validation.go (ValidateVolumes).
+Source: kubernetes v1.34 pkg/apis/core/validation/validation.go (ValidateVolumes,
+validateVolumeSource).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from muntin.model import names
-from muntin.model.validation.amounts import amount
-from muntin.model.validation.containers import local_path, no_back_steps
+from muntin.model import names, quantity
+from muntin.model.validation import volume_sources
+from muntin.model.validation.claims import claim_template
+from muntin.model.validation.containers import pull_policy
 from muntin.model.validation.findings import Findings, Object
+from muntin.model.validation.paths import local_path
+from muntin.model.validation.projections import projected
+from muntin.model.validation.volume_files import downward_api, items, mode
+from muntin.model.validation.volume_sources import Check, required
 
-_HOST_PATH_TYPES = (
-    "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate",
-    "Socket",
-)  # fmt: skip
-_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
-_MIN_TOKEN_SECONDS, _MAX_TOKEN_SECONDS = 10 * 60, 2**32
+_PORTAL_LENGTH = 64
 
 
-def volumes(spec: Object, path: str, found: Findings) -> dict[str, Any]:
-    """All volumes of a pod spec; gives them by name for the mounts."""
+def volumes(spec: Object, path: str, found: Findings, pod_name: str = "") -> dict[str, Any]:
+    """All volumes of a pod spec; gives the valid ones by name, for the mounts.
+
+    ``pod_name`` is empty in templates: claims are then not known by name.
+    """
     result: dict[str, Any] = {}
-    for index, row in enumerate(spec.get("volumes") or ()):
+    rows = spec.get("volumes") or ()
+    own = {f"{pod_name}-{row.get('name')}" for row in rows if row.get("ephemeral") is not None}
+    for index, row in enumerate(rows):
         here, name = f"{path}[{index}]", row.get("name")
+        before = len(found.causes)
+        _source(row, here, found, pod_name)
         if not name:
             found.required(f"{here}.name")
         else:
-            found.each_invalid(f"{here}.name", name, names.dns1123_label(name))
-            if name in result:
-                found.duplicate(f"{here}.name", name)
+            problems = names.dns1123_label(name)
+            if problems:
+                found.each_invalid(f"{here}.name", name, problems)
+        if name in result:
+            found.duplicate(f"{here}.name", name)
+        if name and len(found.causes) == before:
             result[name] = row
-        _source(row, here, found)
+        claim = (row.get("persistentVolumeClaim") or {}).get("claimName")
+        if claim and pod_name and claim in own:
+            found.invalid(
+                f"{here}.persistentVolumeClaim.claimName",
+                claim,
+                "must not reference a PVC that gets created for an ephemeral volume",
+            )
     return result
 
 
-def _source(row: Object, path: str, found: Findings) -> None:
-    kinds = [kind for kind, value in row.items() if kind != "name" and value is not None]
+def _source(row: Object, path: str, found: Findings, pod_name: str) -> None:
+    kinds = [kind for kind in row if kind != "name" and row[kind] is not None]
     if not kinds:
         found.required(path, "must specify a volume type")
-    for extra in kinds[1:]:
-        found.forbidden(f"{path}.{extra}", "may not specify more than 1 volume type")
-    if kinds:
-        check = _SOURCES.get(kinds[0])
-        if check is not None:
-            check(row[kinds[0]], f"{path}.{kinds[0]}", found)
-
-
-def _host_path(source: Object, path: str, found: Findings) -> None:
-    if not source.get("path"):
-        found.required(f"{path}.path")
         return
-    no_back_steps(source["path"], f"{path}.path", found)
-    kind = source.get("type", "")
-    if kind not in _HOST_PATH_TYPES:
-        found.not_supported(f"{path}.type", kind, _HOST_PATH_TYPES)
+    if len(kinds) > 1:
+        kinds.sort(key=lambda kind: _ORDER.get(kind, len(_ORDER)))
+    kind, *extra = kinds
+    check = _SOURCES.get(kind)
+    if check is not None:
+        check(row[kind], f"{path}.{volume_sources.SPELLED.get(kind, kind)}", found)
+    if kind == "iscsi":
+        _iscsi_name(row, path, found)
+    elif kind == "ephemeral" and pod_name and row.get("name"):
+        _claim_name(f"{pod_name}-{row['name']}", row["name"], path, found)
+    for other in extra:
+        found.forbidden(f"{path}.{other}", "may not specify more than 1 volume type")
+
+
+def _iscsi_name(row: Object, path: str, found: Findings) -> None:
+    source = row["iscsi"]
+    label = f"{row.get('name') or ''}:{source.get('targetPortal') or ''}"
+    if source.get("initiatorName") is not None and len(label) > _PORTAL_LENGTH:
+        found.invalid(
+            f"{path}.name",
+            row.get("name"),
+            "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if "
+            "iscsi.initiatorName is specified.",
+        )
+
+
+def _claim_name(claim: str, name: str, path: str, found: Findings) -> None:
+    for problem in names.dns1123_subdomain(claim):
+        found.invalid(f"{path}.name", name, f'PVC name "{claim}": {problem}')
 
 
 def _empty_dir(source: Object, path: str, found: Findings) -> None:
-    if source.get("sizeLimit"):
-        amount(source["sizeLimit"], f"{path}.sizeLimit", found)
+    limit = source.get("sizeLimit")
+    if limit is not None and quantity.parse(limit).nano < 0:
+        found.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
 
-def _mode(value: int | None, path: str, found: Findings) -> None:
-    if value is not None and not 0 <= value <= 0o777:
-        found.invalid(path, value, _MODE)
-
-
-def _items(source: Object, path: str, found: Findings) -> None:
-    """Which keys become which files."""
-    for index, item in enumerate(source.get("items") or ()):
-        here = f"{path}.items[{index}]"
-        if not item.get("key"):
-            found.required(f"{here}.key")
-        if not item.get("path"):
-            found.required(f"{here}.path")
-        else:
-            local_path(item["path"], f"{here}.path", found)
-        _mode(item.get("mode"), f"{here}.mode", found)
+def _git_repository(source: Object, path: str, found: Findings) -> None:
+    required("repository")(source, path, found)
+    local_path(source.get("directory") or "", f"{path}.directory", found)
 
 
 def _config_map(source: Object, path: str, found: Findings) -> None:
-    if not source.get("name"):
-        found.required(f"{path}.name")
-    _mode(source.get("defaultMode"), f"{path}.defaultMode", found)
-    _items(source, path, found)
+    required("name")(source, path, found)
+    mode(source.get("defaultMode"), f"{path}.defaultMode", found)
+    items(source, path, found)
 
 
 def _secret(source: Object, path: str, found: Findings) -> None:
-    if not source.get("secretName"):
-        found.required(f"{path}.secretName")
-    _mode(source.get("defaultMode"), f"{path}.defaultMode", found)
-    _items(source, path, found)
+    required("secretName")(source, path, found)
+    mode(source.get("defaultMode"), f"{path}.defaultMode", found)
+    items(source, path, found)
 
 
 def _downward_api(source: Object, path: str, found: Findings) -> None:
-    _mode(source.get("defaultMode"), f"{path}.defaultMode", found)
-    for index, item in enumerate(source.get("items") or ()):
-        here = f"{path}.items[{index}]"
-        if not item.get("path"):
-            found.required(f"{here}.path")
-        else:
-            local_path(item["path"], f"{here}.path", found)
-        if item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
-            found.required(here, "one of fieldRef and resourceFieldRef is required")
+    mode(source.get("defaultMode"), f"{path}.defaultMode", found)
+    for item in source.get("items") or ():
+        downward_api(item, path, found)
 
 
-def _projected(source: Object, path: str, found: Findings) -> None:
-    _mode(source.get("defaultMode"), f"{path}.defaultMode", found)
-    for index, item in enumerate(source.get("sources") or ()):
-        here = f"{path}.sources[{index}]"
-        kinds = [kind for kind, value in item.items() if value is not None]
-        for extra in kinds[1:]:
-            found.forbidden(f"{here}.{extra}", "may not specify more than 1 volume type")
-        for kind in kinds[:1]:
-            if kind == "serviceAccountToken":
-                _token(item[kind], f"{here}.{kind}", found)
-            elif kind == "downwardAPI":
-                _downward_api(item[kind], f"{here}.{kind}", found)
-            elif kind in ("configMap", "secret"):
-                if not item[kind].get("name"):
-                    found.required(f"{here}.{kind}.name")
-                _items(item[kind], f"{here}.{kind}", found)
-
-
-def _token(source: Object, path: str, found: Findings) -> None:
-    seconds = source.get("expirationSeconds", _MIN_TOKEN_SECONDS)
-    if seconds < _MIN_TOKEN_SECONDS:
-        found.invalid(
-            f"{path}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"
-        )
-    elif seconds > _MAX_TOKEN_SECONDS:
-        found.invalid(
-            f"{path}.expirationSeconds",
-            seconds,
-            "may not specify a duration larger than 2^32 seconds",
-        )
-    if not source.get("path"):
-        found.required(f"{path}.path")
-    else:
-        local_path(source["path"], f"{path}.path", found)
-
-
-def _claim(source: Object, path: str, found: Findings) -> None:
-    if not source.get("claimName"):
-        found.required(f"{path}.claimName")
-
-
-def _nfs(source: Object, path: str, found: Findings) -> None:
-    for field in ("server", "path"):
-        if not source.get(field):
-            found.required(f"{path}.{field}")
-    if source.get("path") and not source["path"].startswith("/"):
-        found.invalid(f"{path}.path", source["path"], "must be an absolute path")
+def _iscsi(source: Object, path: str, found: Findings) -> None:
+    volume_sources.iscsi(source, path, found, of_pod=True)
 
 
 def _csi(source: Object, path: str, found: Findings) -> None:
-    if not source.get("driver"):
-        found.required(f"{path}.driver")
+    volume_sources.csi_driver_name(source.get("driver") or "", f"{path}.driver", found)
+    secret = source.get("nodePublishSecretRef")
+    if secret is not None and not secret.get("name"):
+        found.required(f"{path}.nodePublishSecretRef.name")
+    elif secret is not None:
+        problems = names.dns1123_subdomain(secret["name"])
+        found.each_invalid(f"{path}.name", secret["name"], problems)
 
 
-_SOURCES: Mapping[str, Callable[[Any, str, Findings], None]] = {
-    "hostPath": _host_path,
+def _ephemeral(source: Object, path: str, found: Findings) -> None:
+    template = source.get("volumeClaimTemplate")
+    if template is None:
+        found.required(f"{path}.volumeClaimTemplate")
+    else:
+        claim_template(template, f"{path}.volumeClaimTemplate", found)
+
+
+def _image(source: Object, path: str, found: Findings) -> None:
+    pull_policy(source.get("pullPolicy"), f"{path}.pullPolicy", found)
+
+
+_SOURCES: Mapping[str, Check] = {
+    **volume_sources.SHARED,
     "emptyDir": _empty_dir,
-    "configMap": _config_map,
+    "gitRepo": _git_repository,
     "secret": _secret,
+    "iscsi": _iscsi,
+    "glusterfs": required("endpoints", "path"),
+    "persistentVolumeClaim": required("claimName"),
+    "cinder": volume_sources.with_secret("volumeID", "name"),
     "downwardAPI": _downward_api,
-    "projected": _projected,
-    "persistentVolumeClaim": _claim,
-    "nfs": _nfs,
+    "configMap": _config_map,
+    "azureFile": required("secretName", "shareName"),
+    "storageos": volume_sources.storage_os("name"),
+    "projected": projected,
     "csi": _csi,
+    "ephemeral": _ephemeral,
+    "image": _image,
 }
+# The order in which upstream looks at the kinds; the first that is set is the volume's.
+_ORDER = {
+    kind: index
+    for index, kind in enumerate(
+        (
+            "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore",
+            "secret", "nfs", "iscsi", "glusterfs", "flocker", "persistentVolumeClaim", "rbd",
+            "cinder", "cephfs", "quobyte", "downwardAPI", "fc", "flexVolume", "configMap",
+            "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk",
+            "storageos", "projected", "scaleIO", "csi", "ephemeral", "image",
+        )
+    )
+}  # fmt: skip

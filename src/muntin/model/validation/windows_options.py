@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from muntin.model import names
-from muntin.model.validation.findings import Findings, Object
+from muntin.model.validation.findings import Findings, Object, shown
 
 _SYSTEMS = ("linux", "windows")
-_POD_FIELDS = ("hostPID", "hostIPC", "hostUsers", "shareProcessNamespace")
-_POD_SECURITY = (
-    "appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy",
-    "sysctls", "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy",
+# Fields that a Windows pod cannot have, in upstream's order; those of the pod's spec itself too.
+_POD_FIELDS = frozenset({"hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"})
+_NOT_IN_PODS = (
+    "appArmorProfile", "seLinuxOptions", "hostUsers", "hostPID", "hostIPC", "seccompProfile",
+    "fsGroup", "fsGroupChangePolicy", "sysctls", "shareProcessNamespace", "runAsUser",
+    "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy",
 )  # fmt: skip
+_FLAGS = ("hostPID", "hostIPC", "sysctls")  # set is what is true, or not empty
 _CONTAINER_SECURITY = (
     "appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities",
     "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount", "runAsUser",
@@ -51,30 +54,29 @@ def operating_system(spec: Object, path: str, found: Findings) -> None:
         return
     name = system.get("name")
     if not name:
-        found.required(f"{path}.os.name")
+        found.required(f"{path}.os.name", "cannot be empty")
     elif name not in _SYSTEMS:
-        found.not_supported(f"{path}.os.name", name, _SYSTEMS)
+        found.not_supported(f"{path}.os", name, _SYSTEMS)
     elif name == "windows":
         _windows_pod(spec, path, found)
     else:
         _linux_pod(spec, path, found)
 
 
-def _forbid(holder: Object, fields: tuple[str, ...], path: str, found: Findings) -> None:
-    for field in fields:
-        if holder.get(field) is not None:
-            found.forbidden(f"{path}.{field}", _NOT_ON_WINDOWS)
-
-
 def _windows_pod(spec: Object, path: str, found: Findings) -> None:
-    _forbid(spec.get("securityContext") or {}, _POD_SECURITY, f"{path}.securityContext", found)
-    for field in _POD_FIELDS:
-        value = spec.get(field)
-        if value or (field == "hostUsers" and value is not None):
-            found.forbidden(f"{path}.{field}", _NOT_ON_WINDOWS)
+    context = spec.get("securityContext") or {}
+    for field in _NOT_IN_PODS:
+        holder, where = (
+            (spec, path) if field in _POD_FIELDS else (context, f"{path}.securityContext")
+        )
+        value = holder.get(field)
+        if value if field in _FLAGS else value is not None:
+            found.forbidden(f"{where}.{field}", _NOT_ON_WINDOWS)
     for here, row in each_container(spec, path):
         security = row.get("securityContext") or {}
-        _forbid(security, _CONTAINER_SECURITY, f"{here}.securityContext", found)
+        for field in _CONTAINER_SECURITY:
+            if security.get(field) is not None:
+                found.forbidden(f"{here}.securityContext.{field}", _NOT_ON_WINDOWS)
 
 
 def _linux_pod(spec: Object, path: str, found: Findings) -> None:
@@ -83,13 +85,12 @@ def _linux_pod(spec: Object, path: str, found: Findings) -> None:
             found.forbidden(f"{here}.securityContext.windowsOptions", _NOT_ON_LINUX)
 
 
-def windows_options(spec: Object, path: str, found: Findings) -> None:
-    """All ``windowsOptions``, and host processes, whatever the system the pod names."""
-    for here, row in ((path, spec), *each_container(spec, path)):
-        options = (row.get("securityContext") or {}).get("windowsOptions")
-        if options is not None:
-            _options(options, f"{here}.securityContext.windowsOptions", found)
-    _host_process(spec, path, found)
+def windows_options(holder: Object, path: str, found: Findings) -> None:
+    """``windowsOptions`` of a pod or of one of its containers, whatever the pod's system."""
+    context = holder.get("securityContext")
+    options = context.get("windowsOptions") if context else None
+    if options is not None:
+        _options(options, f"{path}.securityContext.windowsOptions", found)
 
 
 def _options(options: Object, path: str, found: Findings) -> None:
@@ -103,7 +104,7 @@ def _options(options: Object, path: str, found: Findings) -> None:
         if not content:
             found.invalid(here, content, "gmsaCredentialSpec cannot be an empty string")
         elif len(content.encode()) > _SPEC_BYTES:
-            found.invalid(here, "", "gmsaCredentialSpec size must be under 64 KiB")
+            found.invalid(here, content, "gmsaCredentialSpec size must be under 64 KiB")
     user = options.get("runAsUserName")
     if user is not None:
         for problem in run_as_user_name(user):
@@ -146,7 +147,7 @@ def _host_process_of(holder: Object) -> Any:
     return options.get("hostProcess")
 
 
-def _host_process(spec: Object, path: str, found: Findings) -> None:
+def host_process(spec: Object, path: str, found: Findings) -> None:
     """A pod runs either all its containers in host processes, or none."""
     of_pod = _host_process_of(spec)
     effective = []
@@ -156,9 +157,8 @@ def _host_process(spec: Object, path: str, found: Findings) -> None:
             found.invalid(
                 f"{here}.securityContext.windowsOptions.hostProcess",
                 own,
-                f"pod hostProcess value must be identical if both are specified, was {own}".replace(
-                    "True", "true"
-                ).replace("False", "false"),
+                "pod hostProcess value must be identical if both are specified, was "
+                f"{shown(of_pod)}",
             )
         effective.append(bool(of_pod if own is None else own))
     if not any(effective):

@@ -1,0 +1,106 @@
+"""Validation of stateful sets.
+
+Source: kubernetes v1.34 pkg/apis/apps/validation/validation.go (ValidateStatefulSet*).
+"""
+
+from __future__ import annotations
+
+from muntin.model.validation.apps import ROLLING, endless, selector, selects_itself
+from muntin.model.validation.counts import (
+    at_most_all,
+    at_most_replicas,
+    is_zero,
+    not_decremented,
+    not_negative,
+    share,
+)
+from muntin.model.validation.findings import Findings, Object
+from muntin.model.validation.labels import annotation_map, label_map
+from muntin.model.validation.pod_annotations import pod_annotations
+
+_MANAGEMENT = ("OrderedReady", "Parallel")
+_RETENTION = ("Retain", "Delete")
+_MAY_CHANGE = (
+    "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
+)  # fmt: skip
+_RULE = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+    "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
+    "'minReadySeconds' are forbidden"
+)
+
+
+def stateful_set(obj: Object, found: Findings) -> None:
+    """A stateful set; its template's pod spec is not looked at before pods are made of it."""
+    spec = obj.get("spec") or {}
+    policy = spec.get("podManagementPolicy")
+    if not policy:
+        found.required("spec.podManagementPolicy")
+    elif policy not in _MANAGEMENT:
+        text = f"must be '{_MANAGEMENT[0]}' or '{_MANAGEMENT[1]}'"
+        found.invalid("spec.podManagementPolicy", policy, text)
+    _strategy(spec.get("updateStrategy") or {}, "spec.updateStrategy", found)
+    retention = spec.get("persistentVolumeClaimRetentionPolicy")
+    for field in ("whenDeleted", "whenScaled") if retention is not None else ():
+        value = (retention or {}).get(field) or ""
+        if value not in _RETENTION:
+            path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
+            found.not_supported(path, value, _RETENTION)
+    not_negative(spec, "spec", found, "replicas", "minReadySeconds")
+    not_negative(spec.get("ordinals") or {}, "spec.ordinals", found, "start")
+    not_negative(spec, "spec", found, "revisionHistoryLimit")
+    if selector(spec, found, "statefulset"):
+        selects_itself(spec, "spec", found)
+    template = spec.get("template") or {}
+    _template(template, "spec.template", found)
+    endless(template, found, "StatefulSet")
+
+
+def _template(template: Object, path: str, found: Findings) -> None:
+    meta = template.get("metadata") or {}
+    label_map(meta.get("labels"), f"{path}.labels", found)
+    annotations = meta.get("annotations") or {}
+    annotation_map(annotations, f"{path}.annotations", found)
+    pod_annotations(annotations, template.get("spec") or {}, f"{path}.annotations", found)
+
+
+def _strategy(strategy: Object, path: str, found: Findings) -> None:
+    kind, rolling = strategy.get("type"), strategy.get("rollingUpdate")
+    if not kind:
+        found.required(path)
+    elif kind == "OnDelete":
+        if rolling is not None:
+            text = f"only allowed for updateStrategy '{ROLLING}'"
+            found.invalid(f"{path}.rollingUpdate", rolling, text)
+    elif kind != ROLLING:
+        found.invalid(path, strategy, f"must be '{ROLLING}' or 'OnDelete'")
+    elif rolling is not None:
+        not_negative(rolling, f"{path}.rollingUpdate", found, "partition")
+        down, where = rolling.get("maxUnavailable"), f"{path}.rollingUpdate.maxUnavailable"
+        if down is not None:
+            share(down, where, found)
+            if is_zero(down):
+                found.invalid(where, down, "cannot be 0")
+            at_most_all(down, where, found)
+
+
+def stateful_set_update(new: Object, old: Object, found: Findings) -> None:
+    """A changed stateful set."""
+    stateful_set(new, found)
+    after, before = new.get("spec") or {}, old.get("spec") or {}
+    changed = {name for name in {*after, *before} if after.get(name) != before.get(name)}
+    if changed.difference(_MAY_CHANGE):
+        found.forbidden("spec", _RULE)
+
+
+def stateful_set_status(new: Object, old: Object, found: Findings) -> None:
+    """A stateful set's status."""
+    status = new.get("status") or {}
+    not_negative(
+        status, "status", found, "replicas", "readyReplicas", "currentReplicas",
+        "updatedReplicas", "availableReplicas", "observedGeneration", "collisionCount",
+    )  # fmt: skip
+    parts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+    at_most_replicas(status, found, parts, "status.readyReplicas")
+    not_decremented(new, old, found)
