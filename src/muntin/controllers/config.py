@@ -11,10 +11,13 @@ from muntin.controllers.rules.node_lifecycle import GRACE_S
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllersConfig:
     """``root_ca`` is PEM. ``node_mask`` is the prefix length of each node's piece of
-    ``cluster_cidr``; None leaves the nodes' networks to somebody else.
+    ``cluster_cidr``; None leaves the nodes' networks to somebody else. ``service_account_key``
+    (PEM) signs the tokens in Secrets; ``secret_tokens``: each ServiceAccount gets one unasked.
     """
 
     root_ca: str
+    service_account_key: bytes = b""
+    secret_tokens: bool = False
     cluster_cidr: ipaddress.IPv4Network | ipaddress.IPv6Network | None = None
     node_mask: int = 24
     node_grace_s: float = GRACE_S

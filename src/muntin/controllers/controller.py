@@ -60,7 +60,7 @@ class Controller(Protocol):
 
     @property
     def account(self) -> str:
-        """The ServiceAccount in kube-system that it acts as."""
+        """The ServiceAccount in kube-system that it acts as, or a whole ``system:`` user."""
 
     @property
     def sources(self) -> Sequence[Source]:

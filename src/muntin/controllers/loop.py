@@ -6,6 +6,12 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from muntin.controllers.access import (
+    BootstrapSigner,
+    ClusterRoleAggregation,
+    ServiceAccountTokens,
+    TokenCleaner,
+)
 from muntin.controllers.caches import Caches
 from muntin.controllers.catalog import Catalog
 from muntin.controllers.config import ControllersConfig
@@ -48,7 +54,8 @@ async def run(
 
     def client(account: str) -> Client:
         if account not in clients:
-            clients[account] = client_for(service_account(account))
+            is_user = account.startswith("system:")
+            clients[account] = client_for(account if is_user else service_account(account))
         return clients[account]
 
     collector = GarbageCollector(caches, catalog, client(GarbageCollector.account), clock)
@@ -69,9 +76,15 @@ async def run(
         ResourceQuotas(caches, catalog, clock),
         ClaimProtection(caches),
         VolumeProtection(caches),
+        ClusterRoleAggregation(caches),
+        TokenCleaner(caches),
+        BootstrapSigner(caches),
     ]
     if config.cluster_cidr is not None:
         controllers.append(NodeIpam(caches, config.cluster_cidr, config.node_mask))
+    if config.service_account_key:
+        tokens = client(ServiceAccountTokens.account)
+        controllers.append(ServiceAccountTokens(caches, config, tokens))
     async with asyncio.TaskGroup() as group:
         group.create_task(caches.run())
         for controller in controllers:
