@@ -20,7 +20,7 @@ LAST_USED = "kubernetes.io/legacy-token-last-used"
 INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since"
 LEGACY_ISSUER = "kubernetes/serviceaccount"
 TRACKING = "kube-apiserver-legacy-service-account-token-tracking"
-_CLAIM = f"{LEGACY_ISSUER}/"
+_CLAIM = "kubernetes.io/serviceaccount/"
 
 
 def user_name(namespace: str, name: str) -> str:
