@@ -51,12 +51,14 @@ async def _answered(asking: Generator[Form, Object | None, T], forms: FieldForms
 def _writer(
     request: ApiRequest, clock: Clock, unwritable: FieldSet, operation: str = UPDATE
 ) -> Writer:
+    subresource = request.subresource.name if request.subresource else ""
     return Writer(
         manager=options.manager_of(request),
         operation=operation,
         api_version=request.target.api_version,
-        time=rfc3339(clock.now()),
-        subresource=request.subresource.name if request.subresource else "",
+        # What is written through a Scale has no time upstream: the managers of a Scale have none.
+        time="" if subresource == "scale" else rfc3339(clock.now()),
+        subresource=subresource,
         unwritable=unwritable,
     )
 

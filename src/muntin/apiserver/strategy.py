@@ -181,7 +181,7 @@ def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> 
             new["status"] = old["status"]
         else:
             new.pop("status", None)
-    if "generation" in before and _content(new) != _content(old):
+    if "generation" in before and _counted(resource, new) != _counted(resource, old):
         metadata["generation"] = before["generation"] + 1
 
 
@@ -235,6 +235,12 @@ def _check_identity(resource: Resource, metadata: Object, item: Item) -> None:
         raise status.conflict(resource, item.name)
 
 
-def _content(obj: Object) -> Object:
-    """All that is neither metadata nor status."""
-    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+def _counted(resource: Resource, obj: Object) -> Object:
+    """What the generation counts: all that is neither metadata nor status.
+
+    Of Deployments annotations too. Source: kubernetes pkg/registry/apps/deployment/strategy.go.
+    """
+    found = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    if resource.plural == "deployments":
+        found["metadata"] = obj["metadata"].get("annotations") or {}
+    return found

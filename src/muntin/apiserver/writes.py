@@ -17,6 +17,7 @@ from muntin.apiserver.items import Item, encode, key_of, unversioned
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import defaults, deprecation, validation
+from muntin.model.fields import managers
 from muntin.model.fitting import fitting
 from muntin.model.resources import Resource
 from muntin.seams.store import RevisionConflict
@@ -212,12 +213,19 @@ async def put(
 
 
 def is_same(new: Item, old: Item) -> bool:
-    """Whether both say the same; clients send the members of an object in any order."""
+    """Whether both say the same; clients send the members of an object in any order.
+
+    That somebody has set again what was so already is nothing new, either.
+    """
     if new.raw == old.raw:
         return True
-    if len(new.raw) != len(old.raw) or new.managed != old.managed:
+    if _plain_size(new) != _plain_size(old) or new.object() != old.object():
         return False
-    return new.object() == old.object()
+    return managers.same_but_times(new.managed, old.managed)
+
+
+def _plain_size(item: Item) -> int:
+    return len(item.raw) - (item.managed_end - item.managed_at)
 
 
 async def remove(

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from muntin.kit.errors import Invalid
-from muntin.model import quantity
-from muntin.model.fields.types import DEDUCED, SCALAR, FieldType, mapping, scalar, sequence, struct
+from muntin.model.fields.types import DEDUCED, SCALAR, FieldType, mapping, sequence, struct
 from muntin.model.schema import INT_OR_STRING, QUANTITY, Schema, Shape, Type
 
 # What the JSON may leave out and is there all the same, beyond what the schema calls required.
@@ -35,18 +33,8 @@ _SETTLED: Mapping[str, tuple[str, ...]] = {
     "ServiceStatus": ("loadBalancer",),
     "StatefulSetSpec": ("updateStrategy",),
 }
-# What an element means that leaves out a field by which elements are told apart.
-_KEY_DEFAULTS: Mapping[str, Any] = {"protocol": "TCP"}
-
-
-def _canonical_quantity(value: Any) -> Any:
-    try:
-        return quantity.canonical(value)
-    except (Invalid, TypeError):
-        return value
-
-
-_QUANTITY = scalar(_canonical_quantity)
+# The zero values that an element has in fields that it must have and leaves out.
+_ZEROS: Mapping[str, Any] = {"s": "", "i": 0, "i32": 0, "i64": 0, "b": False}
 
 
 class BuiltinTypes:
@@ -54,7 +42,7 @@ class BuiltinTypes:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._types: dict[str, FieldType] = {INT_OR_STRING: SCALAR, QUANTITY: _QUANTITY}
+        self._types: dict[str, FieldType] = {INT_OR_STRING: SCALAR, QUANTITY: SCALAR}
 
     def field_type(self, api_version: str, kind: str) -> FieldType | None:
         """The type of whole objects of that kind; None when the schema does not have it."""
@@ -89,11 +77,22 @@ class BuiltinTypes:
             return _made_atomic(found) if shape.map_type == "atomic" else found
         if shape.code == "[":
             assert shape.items is not None
-            return sequence(self._lazy(shape.items), *_merging(shape), _KEY_DEFAULTS)
+            kind, keys = _merging(shape)
+            return sequence(self._lazy(shape.items), kind, keys, self._defaults(shape.items, keys))
         if shape.code == "{":
             assert shape.items is not None
             return mapping(self._lazy(shape.items), atomic=shape.map_type == "atomic")
         return DEDUCED if shape.code in ("o", "*") else SCALAR
+
+    def _defaults(self, items: Shape, keys: tuple[str, ...]) -> Mapping[str, Any]:
+        """What elements mean that leave out fields by which they are told apart."""
+        type_ = self._schema.resolve(items)
+        found: dict[str, Any] = {"protocol": "TCP"} if "protocol" in keys else {}
+        for key in keys:
+            shape = type_.fields.get(key) if type_ is not None else None
+            if shape is not None and shape.required and shape.code in _ZEROS:
+                found[key] = _ZEROS[shape.code]
+        return found
 
 
 def _made_atomic(type_: FieldType) -> FieldType:

@@ -76,7 +76,7 @@ def _both(type_: FieldType, element: str, old: Any, new: Any, out: Comparison) -
     """Compare a place that is on both sides; null counts as nothing in it."""
     kind = type_.kind
     if kind is Kind.SCALAR or type_.atomic or not (old or new):
-        if not _is_same(type_, old, new):
+        if not _is_same(old, new):
             out.modified[element] = LEAF
         return
     inner = Comparison()
@@ -99,17 +99,13 @@ def _fits(value: Any, kind: type) -> bool:
     return value is None or type(value) is kind
 
 
-def _is_same(type_: FieldType, old: Any, new: Any) -> bool:
-    if old == new and (type(old) is bool) == (type(new) is bool):
-        return True
-    if type_.canonical is None or old is None or new is None:
-        return False
-    return bool(type_.canonical(old) == type_.canonical(new))
+def _is_same(old: Any, new: Any) -> bool:
+    return bool(old == new) and (type(old) is bool) == (type(new) is bool)
 
 
 def _other_kind(type_: FieldType, element: str, old: Any, new: Any, out: Comparison) -> None:
     """A place whose type is decided by its value, and that was something else before."""
-    if _is_same(type_, old, new):
+    if _is_same(old, new):
         return
     out.modified[element] = LEAF
     for value, target in ((old, out.removed), (new, out.added)):

@@ -19,7 +19,15 @@ from typing import Any, NamedTuple
 from muntin.kit import errors
 from muntin.model.fields import elements, sets
 from muntin.model.fields.compare import Comparison, compare
-from muntin.model.fields.managers import APPLY, BEFORE_APPLY, Entry, Key, Managers, capped
+from muntin.model.fields.managers import (
+    APPLY,
+    BEFORE_APPLY,
+    UPDATE,
+    Entry,
+    Key,
+    Managers,
+    capped,
+)
 from muntin.model.fields.merge import merge, remove
 from muntin.model.fields.sets import FieldSet, Path
 from muntin.model.fields.tree import applied, check
@@ -190,7 +198,7 @@ def apply(
         lines = [f"  {line}" for line in wrong]
         raise errors.Invalid(wrong[0] if len(wrong) == 1 else "\n".join(("errors:", *lines)))
     if live and not managers:
-        first = replace(writer, manager=BEFORE_APPLY, operation="Update")
+        first = replace(writer, manager=BEFORE_APPLY, operation=UPDATE)
         managers = yield from update(first, {}, types, kind, {}, live)
     merger = _Merger(writer, _fitted(managers, types, kind), types, kind, type_)
     return (yield from merger.applied(live, config, force=force))
@@ -246,14 +254,15 @@ class _Merger:
     def _check(self, changes: _Changes) -> Generator[Form, Object | None, None]:
         """Raise ApplyConflict for what others manage."""
         found: list[tuple[Key, Path]] = []
-        for key in sorted(self.managers, key=lambda key: key.sorted_by):
+        for key, entry in sorted(self.managers.items(), key=lambda row: row[0].sorted_by):
             if key == self.writer.key:
                 continue
-            entry = self.managers[key]
             comparison = yield from changes.at(entry.api_version)
             if comparison is not None:
                 both = sets.intersection(entry.fields, comparison.taken)
-                found += [(key, path) for path in sets.paths(both)]
+                version = entry.api_version if key.operation == UPDATE else ""
+                shown = key._replace(api_version=version)
+                found += [(shown, path) for path in sets.paths(both)]
         if found:
             raise ApplyConflict(found)
 

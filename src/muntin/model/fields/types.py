@@ -45,11 +45,10 @@ class FieldType:
 
     ``atomic``: one manager owns all of it. ``keys``: the fields that tell the elements of an
     associative list apart, none for a set; ``defaults``: what an element without a key field means.
-    ``canonical`` gives equal scalars an equal form (``1000m`` and ``1``), None if they have it.
     """
 
-    __slots__ = ("_fields", "_found", "_items", "_rest", "_settled", "atomic", "canonical",
-                 "defaults", "is_open", "keys", "kind")  # fmt: skip
+    __slots__ = ("_fields", "_found", "_items", "_rest", "_settled", "atomic", "defaults",
+                 "is_open", "keys", "kind")  # fmt: skip
 
     def __init__(
         self,
@@ -62,13 +61,11 @@ class FieldType:
         items: FieldType | Lazy | None = None,
         keys: tuple[str, ...] = (),
         defaults: Mapping[str, Any] | None = None,
-        canonical: Callable[[Any], Any] | None = None,
     ) -> None:
         self.kind = kind
         self.atomic = atomic
         self.keys = keys
         self.defaults = defaults or {}
-        self.canonical = canonical
         self.is_open = rest is not None
         self._fields = fields or {}
         self._settled = settled
@@ -110,14 +107,10 @@ def _made(type_: FieldType | Lazy) -> FieldType:
     return type_ if isinstance(type_, FieldType) else type_()
 
 
+# A string, number or boolean.
 SCALAR = FieldType(Kind.SCALAR)
 # Nothing is declared: objects merge member by member, lists are replaced whole.
 DEDUCED = FieldType(Kind.DEDUCED)
-
-
-def scalar(canonical: Callable[[Any], Any] | None = None) -> FieldType:
-    """A string, number or boolean; or anything that is owned as if it were one."""
-    return SCALAR if canonical is None else FieldType(Kind.SCALAR, canonical=canonical)
 
 
 def struct(
