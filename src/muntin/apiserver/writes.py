@@ -17,7 +17,6 @@ from muntin.apiserver.items import Item, encode, key_of, unversioned
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import defaults, deprecation, validation
-from muntin.model.fields import managers
 from muntin.model.fitting import fitting
 from muntin.model.resources import Resource
 from muntin.seams.store import RevisionConflict
@@ -152,7 +151,7 @@ async def _update_once(
         new = view.take(new, attributes.obj) if view else attributes.obj
         new = _prepared(core, request, resource, new, old, item, only)
         attributes.obj = view.show(new) if view else new
-    if only:
+    if only and attributes.subresource in ("", "status"):
         causes = validation.validate_status_update(resource, new, old)
     else:
         causes = validation.validate_update(resource, new, old, attributes.subresource)
@@ -213,19 +212,12 @@ async def put(
 
 
 def is_same(new: Item, old: Item) -> bool:
-    """Whether both say the same; clients send the members of an object in any order.
-
-    That somebody has set again what was so already is nothing new, either.
-    """
+    """Whether both say the same; clients send the members of an object in any order."""
     if new.raw == old.raw:
         return True
-    if _plain_size(new) != _plain_size(old) or new.object() != old.object():
+    if len(new.raw) != len(old.raw) or new.managed != old.managed:
         return False
-    return managers.same_but_times(new.managed, old.managed)
-
-
-def _plain_size(item: Item) -> int:
-    return len(item.raw) - (item.managed_end - item.managed_at)
+    return new.object() == old.object()
 
 
 async def remove(
