@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class AuditLogConfig:
 class AuditConfig:
     """``policy`` is an audit.k8s.io/v1 Policy as plain values."""
 
-    policy: Mapping[str, object]
+    policy: Mapping[str, Any]
     log: AuditLogConfig | None = None
     webhook: RemoteConfig | None = None
 

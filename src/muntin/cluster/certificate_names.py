@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 CA = "ca"
+FRONT_PROXY_CA = "front-proxy-ca"
+FRONT_PROXY_CLIENT = "front-proxy-client"
 SERVICE_ACCOUNT = "sa"
 ADMIN = "admin"
 API_SERVER = "apiserver"

@@ -23,6 +23,8 @@ from muntin.cluster.certificate_names import (
     API_SERVER,
     CA,
     CONTROLLER_MANAGER,
+    FRONT_PROXY_CA,
+    FRONT_PROXY_CLIENT,
     KUBE_PROXY,
     KUBELET_CLIENT,
     SCHEDULER,
@@ -40,10 +42,14 @@ _BACKDATE = datetime.timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One certificate: its file name in the pki directory, its subject and what it is for."""
+    """One certificate: its file name in the pki directory, its subject and what it is for.
+
+    ``authority`` is the file name of who signs it.
+    """
 
     file: str
     common_name: str
+    authority: str = CA
     organization: str = ""
     dns_names: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
@@ -66,6 +72,9 @@ def requests(config: ClusterConfig) -> list[Request]:
         ),
         Request(file=ADMIN, common_name="kubernetes-admin", organization="system:masters"),
         Request(file=KUBELET_CLIENT, common_name="kube-apiserver-kubelet-client"),
+        Request(
+            file=FRONT_PROXY_CLIENT, common_name="front-proxy-client", authority=FRONT_PROXY_CA
+        ),
         Request(file=CONTROLLER_MANAGER, common_name="system:kube-controller-manager"),
         Request(file=SCHEDULER, common_name="system:kube-scheduler"),
         Request(file=KUBE_PROXY, common_name="system:kube-proxy"),
@@ -96,13 +105,15 @@ def ensure(config: ClusterConfig, directory: Path) -> list[str]:
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     now = datetime.datetime.now(datetime.UTC)
     made: list[str] = []
-    ca, ca_key = _load(directory, CA)
-    if ca is None or ca_key is None or _runs_out(ca, now):
-        ca_key = ec.generate_private_key(ec.SECP256R1())
-        ca = _self_signed(f"muntin-{config.name}", ca_key, now)
-        _store(directory, CA, ca, ca_key)
-        made.append(CA)
+    # Two authorities, as kubeadm has them: who is signed by the second may speak for any user.
+    authorities = {
+        CA: _authority(directory, CA, f"muntin-{config.name}", now, made),
+        FRONT_PROXY_CA: _authority(
+            directory, FRONT_PROXY_CA, f"muntin-{config.name}-front-proxy", now, made
+        ),
+    }
     for request in requests(config):
+        ca, ca_key = authorities[request.authority]
         current, key = _load(directory, request.file)
         if current is None or key is None or not _fits(current, request, ca, now):
             key = ec.generate_private_key(ec.SECP256R1())
@@ -112,6 +123,19 @@ def ensure(config: ClusterConfig, directory: Path) -> list[str]:
         _store_service_account_key(directory)
         made.append(SERVICE_ACCOUNT)
     return made
+
+
+def _authority(
+    directory: Path, file: str, name: str, now: datetime.datetime, made: list[str]
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """The authority in ``file``, made anew (and added to ``made``) if it has to be."""
+    certificate, key = _load(directory, file)
+    if certificate is None or key is None or _runs_out(certificate, now):
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = _self_signed(name, key, now)
+        _store(directory, file, certificate, key)
+        made.append(file)
+    return certificate, key
 
 
 def _fits(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network
 
+from muntin.apiserver.access_config import AccessConfig
 from muntin.model.gates import Profile, Version
 
 API_VERSION = "muntin.dev/v1alpha1"
@@ -96,12 +97,13 @@ class Networking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """A whole cluster."""
+    """A whole cluster. ``access`` is what the Cluster file says of the API server's users."""
 
     name: str
     kubernetes: Version
     networking: Networking
     nodes: tuple[NodeConfig, ...]
+    access: AccessConfig = field(default_factory=AccessConfig)
 
     @property
     def context(self) -> str:

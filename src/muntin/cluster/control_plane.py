@@ -11,10 +11,12 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 
+from muntin.apiserver.access_config import RequestHeaderConfig
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer, Listener, server_context
-from muntin.cluster import certificate_names, cluster_dns, event_loop, proxies
+from muntin.cluster import certificate_names, cluster_dns, cluster_info, event_loop, proxies
 from muntin.cluster.config import API_PORT, POD_PREFIX_LENGTH, ClusterConfig
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.publish import Publisher
@@ -22,6 +24,7 @@ from muntin.cluster.routes import PodRoutes
 from muntin.controllers import loop as controllers
 from muntin.controllers.config import ControllersConfig
 from muntin.dns import loop as dns
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.windows_releases import git_version
 from muntin.scheduler import loop as scheduler
 from muntin.scheduler.config import SchedulerConfig
@@ -55,6 +58,7 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
         group.create_task(PodRoutes(config, admin).run())
         group.create_task(Publisher(config, admin, f"/proc/{os.getppid()}/ns/net").run())
         await cluster_dns.ensure_service(config, admin)
+        await cluster_info.ensure(config, paths, admin)
         udp, tcp = cluster_dns.sockets(config)
         dns_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:coredns")
         group.create_task(dns.run(cluster_dns.config_of(config), dns_client, udp=udp, tcp=tcp))
@@ -74,6 +78,11 @@ def _clients(server: ApiServer) -> ClientFor:
 
 def _api_config(config: ClusterConfig, paths: ClusterPaths) -> ApiServerConfig:
     net, pki = config.networking, paths.pki
+    front = RequestHeaderConfig(
+        client_ca=(pki / f"{certificate_names.FRONT_PROXY_CA}.crt").read_bytes(),
+        allowed_names=(certificate_names.FRONT_PROXY_CLIENT,),
+    )
+    ca = (pki / f"{certificate_names.CA}.crt").read_bytes()
     return ApiServerConfig(
         kubernetes_version=git_version(config.kubernetes),
         service_account_key=(pki / f"{certificate_names.SERVICE_ACCOUNT}.key").read_bytes(),
@@ -81,15 +90,20 @@ def _api_config(config: ClusterConfig, paths: ClusterPaths) -> ApiServerConfig:
         port=API_PORT,
         service_cidr=str(net.service_subnet),
         issuer=f"https://kubernetes.default.svc.{net.dns_domain}",
-        kubelet_ca=(pki / f"{certificate_names.CA}.crt").read_bytes(),
+        access=replace(config.access, client_ca=ca, request_header=front),
+        kubelet_ca=ca,
         kubelet_client_certificate=(pki / f"{certificate_names.KUBELET_CLIENT}.crt").read_bytes(),
         kubelet_client_key=(pki / f"{certificate_names.KUBELET_CLIENT}.key").read_bytes(),
+        proxy_client_certificate=(pki / f"{certificate_names.FRONT_PROXY_CLIENT}.crt").read_bytes(),
+        proxy_client_key=(pki / f"{certificate_names.FRONT_PROXY_CLIENT}.key").read_bytes(),
     )
 
 
 def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> ControllersConfig:
     return ControllersConfig(
         root_ca=(paths.pki / f"{certificate_names.CA}.crt").read_text(),
+        service_account_key=(paths.pki / f"{certificate_names.SERVICE_ACCOUNT}.key").read_bytes(),
+        secret_tokens=not is_in(ApiFeature.TOKENS_WITHOUT_SECRETS, config.kubernetes),
         cluster_cidr=config.networking.pod_subnet,
         node_mask=POD_PREFIX_LENGTH,
     )
@@ -102,7 +116,10 @@ def _listeners(
     context = server_context(
         certificate=str(pki / f"{certificate_names.API_SERVER}.crt"),
         key=str(pki / f"{certificate_names.API_SERVER}.key"),
-        client_ca=str(pki / f"{certificate_names.CA}.crt"),
+        client_ca_pem="".join(
+            (pki / f"{name}.crt").read_text()
+            for name in (certificate_names.CA, certificate_names.FRONT_PROXY_CA)
+        ),
     )
     inside = socket.create_server((str(config.networking.master_address), API_PORT), backlog=1024)
     for sock in (inside, host_listener):

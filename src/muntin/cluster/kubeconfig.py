@@ -38,10 +38,10 @@ class Access:
 
 def document(access: Access) -> Document:
     """A kubeconfig that holds ``access`` alone. Pure."""
-    cluster = {"certificate-authority-data": _b64(access.ca), "server": access.server}
+    cluster = {"certificate-authority-data": encoded(access.ca), "server": access.server}
     user = {
-        "client-certificate-data": _b64(access.certificate),
-        "client-key-data": _b64(access.key),
+        "client-certificate-data": encoded(access.certificate),
+        "client-key-data": encoded(access.key),
     }
     return {
         "apiVersion": "v1",
@@ -124,13 +124,13 @@ def install(access: Access, path: Path, undo: Path) -> None:
         record = {
             "path": str(path.absolute()),
             "name": access.name,
-            "before": None if before is None else _b64(before),
-            "written": _b64(written),
+            "before": None if before is None else encoded(before),
+            "written": encoded(written),
             "current": existing.get("current-context", ""),
             "madeDirectory": made_directory,
         }
         if undo.exists():
-            record = {**json.loads(undo.read_text()), "written": _b64(written)}
+            record = {**json.loads(undo.read_text()), "written": encoded(written)}
         undo.touch(mode=0o600)
         undo.write_text(json.dumps(record))
         _replace(path, written)
@@ -225,5 +225,6 @@ def _replace(path: Path, data: bytes) -> None:
     temporary.replace(real)
 
 
-def _b64(data: bytes) -> str:
+def encoded(data: bytes) -> str:
+    """``data`` as kubeconfigs hold certificates and keys."""
     return base64.b64encode(data).decode()

@@ -15,6 +15,7 @@ from functools import partial
 from ipaddress import IPv4Network
 from typing import NoReturn, TypeVar
 
+from muntin.apiserver.access_config import AccessConfig
 from muntin.cluster.config import (
     API_PORT,
     FIRST_NODE_OFFSET,
@@ -76,6 +77,7 @@ class Draft:
     api_server_port: int = API_PORT
     egress: bool = True
     nodes: list[NodeDraft] | None = None
+    access: AccessConfig = field(default_factory=AccessConfig)
     origins: dict[str, Place | str] = field(default_factory=dict)
 
     def wrong(self, path: str, message: str) -> NoReturn:
@@ -126,6 +128,7 @@ def resolve(draft: Draft) -> ClusterConfig:
         kubernetes=version,
         networking=networking,
         nodes=_nodes(draft, nodes, networking, version),
+        access=draft.access,
     )
 
 

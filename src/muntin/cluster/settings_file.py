@@ -45,6 +45,11 @@ def decode(text: str, file: str) -> Draft:
     if (nodes := document.take("nodes")) is not None:
         draft.origins["nodes"] = nodes
         draft.nodes = [_node(draft, place.mapping()) for place in nodes.items()]
+    if (api_server := document.take("apiServer")) is not None:
+        # The API server's own parsers: 20 ms that clusters without the section do without.
+        from muntin.cluster import access_file
+
+        draft.access = access_file.read(api_server.mapping(), Path(file).parent)
     document.finish()
     return draft
 

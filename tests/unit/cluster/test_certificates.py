@@ -44,6 +44,18 @@ def test_openssl_takes_them(tmp_path):
     assert kubelet == "CN=system:node:lin01,O=system:nodes"
 
 
+def test_the_front_proxy_has_an_authority_of_its_own(tmp_path):
+    made = certificates.ensure(config(), tmp_path)
+    assert {"front-proxy-ca", "front-proxy-client"} <= set(made)
+    client = load(tmp_path / "front-proxy-client.crt")
+    client.verify_directly_issued_by(load(tmp_path / "front-proxy-ca.crt"))
+    with pytest.raises(ValueError, match="subject does not match"):
+        client.verify_directly_issued_by(load(tmp_path / "ca.crt"))
+    (tmp_path / "front-proxy-ca.key").unlink()
+    again = certificates.ensure(config(), tmp_path)
+    assert again == ["front-proxy-ca", "front-proxy-client"]
+
+
 def test_only_what_changed_is_renewed(tmp_path):
     certificates.ensure(config(), tmp_path)
     made = certificates.ensure(config(node_subnet="172.30.0.0/24", windows_nodes="3"), tmp_path)
