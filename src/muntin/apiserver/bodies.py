@@ -126,8 +126,9 @@ def checked(
 ) -> Object:
     """Plain values as an object of ``resource``; ``raw`` is their JSON text, if there is one."""
     _check_kind(body, resource.api_version, resource.kind)
+    given = (body.get("metadata") or {}).get("managedFields")
     try:
-        decoded = decoding.decode(schema, resource, body)
+        decoded = _decoded(request, schema, resource, body)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
     _report(request, decoded, resource.kind, resource.version, body, raw)
@@ -137,10 +138,20 @@ def checked(
     request.managed_fields = None
     if metadata is None:
         obj["metadata"] = {}
-    elif body["metadata"].get("managedFields") is not None:
+    elif given is not None:
         # An empty list, which decoding leaves out, has a meaning of its own.
         request.managed_fields = metadata.pop("managedFields", [])
     return obj
+
+
+def _decoded(
+    request: ApiRequest, schema: Schema, resource: Resource, body: Any
+) -> decoding.Decoded:
+    if (version := request.custom) is None:
+        return decoding.decode(schema, resource, body)
+    from muntin.apiserver.custom import reading  # when there are custom resources
+
+    return reading.decode(schema, version, body)
 
 
 def _check_kind(body: Any, api_version: str, kind: str) -> None:

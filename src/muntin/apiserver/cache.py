@@ -10,16 +10,20 @@ import gc
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from sortedcontainers import SortedDict
 
-from muntin.apiserver.items import ROOT, Item, key_of, parse_key
+from muntin.apiserver.items import ROOT, CustomItem, Item, key_of, parse_key
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.watchers import WatcherSet
 from muntin.kit import errors
 from muntin.kit.log import fields
 from muntin.model.resources import Resource
 from muntin.seams.store import Change, Record, Store
+
+if TYPE_CHECKING:
+    from muntin.apiserver.custom.forms import CustomForms
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +66,7 @@ class ResourceCache:
     def __init__(self, floor: int) -> None:
         self.items: SortedDict[str, Item] = SortedDict()
         self.watchers = WatcherSet()
+        self.deliver: Callable[[list[Event]], None] = self.watchers.fan_out
         self.ring: deque[Event] = deque()
         self.ring_floor = floor  # events after this revision are all in the ring
         self._ring_bytes = 0
@@ -115,6 +120,7 @@ class Cache:
         self.by_storage = {name: ResourceCache(0) for name in registry.storage_rows}
         self._unserved: dict[str, dict[str, Record]] = {}
         registry.listen(self._follow_registry)
+        self.forms: CustomForms  # set before anything is served
         self.revision = 0
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
 
@@ -123,7 +129,9 @@ class Cache:
         return self.by_storage[resource.storage_name]
 
     def storage_row(self, resource: Resource) -> Resource:
-        """The row in whose form the objects of ``resource`` are stored."""
+        """The row in whose form the objects of ``resource`` are written."""
+        if self._registry.definition(resource) is not None:
+            return resource  # its objects are judged in the version that was asked for
         return self._registry.stored(resource)
 
     def get(self, resource: Resource, namespace: str, name: str) -> Item | None:
@@ -136,7 +144,10 @@ class Cache:
         row = self._registry.storage_rows.get(storage)
         if row is None:
             return None
-        return Item(row, namespace, name, record.value, record.mod_revision)
+        return self._item(row, namespace, name, record.value, record.mod_revision)
+
+    def _item(self, row: Resource, *rest: Any) -> Item:
+        return CustomItem(row, *rest) if row.is_custom else Item(row, *rest)
 
     # -- following what is served ------------------------------------------------------------
 
@@ -252,7 +263,7 @@ class Cache:
             if resource is not None and resource.watchers:
                 # two turns later: those whose writes these are go first
                 resource.watchers.expect()
-                loop.call_soon(loop.call_soon, resource.watchers.fan_out, found)
+                loop.call_soon(loop.call_soon, resource.deliver, found)
 
     def _apply_one(self, change: Change) -> Event | None:
         storage, namespace, name = parse_key(change.key)
@@ -270,7 +281,7 @@ class Cache:
             gone = previous.at_revision(change.revision)
             event = Event("DELETED", gone, previous, change.revision)
         else:
-            item = Item(row, namespace, name, change.value, change.revision)
+            item = self._item(row, namespace, name, change.value, change.revision)
             resource.items[key] = item
             kind = "ADDED" if previous is None else "MODIFIED"
             event = Event(kind, item, previous, change.revision)

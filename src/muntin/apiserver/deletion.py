@@ -14,7 +14,7 @@ from muntin.apiserver import status
 from muntin.apiserver.items import Item
 from muntin.kit.clock import rfc3339
 from muntin.kit.errors import Cause
-from muntin.model.resources import Resource
+from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 
 Object = dict[str, Any]
 
@@ -103,6 +103,8 @@ def plan(resource: Resource, obj: Object, options: Options, now: float) -> Plan:
     metadata = obj["metadata"]
     before = deletion_state(metadata)
     finalizers = _finalizers(metadata.get("finalizers") or [], options.propagation)
+    if _is_definition(resource) and "deletionTimestamp" not in metadata:
+        _mark(obj, finalizers, now)
     grace = _grace(resource, obj, options)
     waits = bool(finalizers) or _namespace_waits(resource, obj)
     if not waits and not grace:
@@ -124,6 +126,26 @@ def plan(resource: Resource, obj: Object, options: Options, now: float) -> Plan:
     if resource.plural == "namespaces" and not resource.group:
         obj.setdefault("status", {})["phase"] = "Terminating"
     return Plan(remove=False, store=None if deletion_state(metadata) == before else obj)
+
+
+def _is_definition(resource: Resource) -> bool:
+    return (resource.group, resource.plural) == (
+        CUSTOM_RESOURCE_DEFINITIONS.group,
+        CUSTOM_RESOURCE_DEFINITIONS.plural,
+    )
+
+
+def _mark(obj: Object, finalizers: list[str], now: float) -> None:
+    """A definition first waits for its objects to go."""
+    from muntin.model.custom import conditions  # when there are definitions
+
+    if conditions.FINALIZER not in finalizers:
+        finalizers.append(conditions.FINALIZER)
+    text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    conditions.set_condition(
+        obj.setdefault("status", {}), "Terminating", "True", "InstanceDeletionPending", text,
+        rfc3339(now),
+    )  # fmt: skip
 
 
 def deletion_state(metadata: Object) -> tuple[object, ...]:

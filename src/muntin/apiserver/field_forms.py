@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from muntin.apiserver.custom.forms import CustomForms
 from muntin.apiserver.registry import Registry
 from muntin.model.conversion import convert
 from muntin.model.fields import scale
@@ -13,22 +14,45 @@ from muntin.model.fields.types import FieldType
 from muntin.model.resources import Resource, by_kind
 from muntin.model.schema import Schema
 
+if TYPE_CHECKING:
+    from muntin.model.custom.definition import Version
+
 Object = dict[str, Any]
 
 
 class FieldForms:
     """The types of all served kinds, and their objects in the form of other versions."""
 
-    def __init__(self, schema: Schema, registry: Registry) -> None:
+    def __init__(self, schema: Schema, registry: Registry, custom: CustomForms) -> None:
+        self._custom = custom
         self._builtin = BuiltinTypes(schema)
         self._registry = registry
 
     def field_type(self, api_version: str, kind: str) -> FieldType | None:
         """The type of objects of that kind; None when that version is not served."""
-        return self._builtin.field_type(api_version, kind)
+        found = self._builtin.field_type(api_version, kind)
+        if found is not None or not self._registry.definitions:
+            return found
+        version = self._registry.custom(api_version, kind)
+        return None if version is None else self._custom_type(version)
+
+    def _custom_type(self, version: Version) -> FieldType:
+        from muntin.model.custom import field_types
+
+        if version.field_type is None:
+            metadata = self._builtin.field_type("v1", "ConfigMap")
+            assert metadata is not None
+            member = metadata.member("metadata")
+            assert member is not None
+            version.field_type = field_types.whole(version.structural, member.type)
+        return version.field_type
 
     async def form(self, obj: Object, api_version: str) -> Object | None:
         """``obj`` in the form of another version; None when that is not served."""
+        if self._registry.definitions:
+            version = self._registry.custom(api_version, obj["kind"])
+            if version is not None:
+                return await self._custom.to(dict(obj), version.row)
         source = by_kind(obj["apiVersion"], obj["kind"])
         target = by_kind(api_version, obj["kind"])
         if source is None or target is None or source.storage_name != target.storage_name:

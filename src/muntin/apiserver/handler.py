@@ -9,7 +9,7 @@ import logging
 import time
 from dataclasses import replace
 
-from muntin.apiserver import documents, reviews, routing, status, subresources
+from muntin.apiserver import compression, documents, reviews, routing, status, subresources
 from muntin.apiserver.aggregation import forwarding
 from muntin.apiserver.audit import Trail, audit_id
 from muntin.apiserver.authn import impersonation
@@ -149,6 +149,7 @@ class Handler:
             namespace = name  # upstream's: rules of a namespace's roles reach the namespace itself
         found = ApiRequest(request, user, verb, path, query, row, namespace, name)
         found.subresource = routing.subresource_of(route, row)
+        found.definition = self._core.registry.definition(row)
         found.rest = route.rest
         return found
 
@@ -157,26 +158,47 @@ class Handler:
         if request.remote is not None:
             return await forwarding.run(core, request, request.remote)
         if row is None:
-            return await documents.run(core, request)
-        if warning := deprecation.of_kind(row, self._api):
+            return await compression.for_client(request.http, await documents.run(core, request))
+        if request.definition is not None:
+            request.warnings.extend(_check_custom(request))
+        elif warning := deprecation.of_kind(row, self._api):
             request.warnings.append(warning)
             if core.auditor is not None:
                 request.annotations.update(deprecation.annotations(row))
         if not row.namespaced:
             request.namespace = ""
         if request.subresource is not None:
-            handler = subresources.handler_of(row.plural, request.subresource.name)
+            handler = subresources.handler_of(row, request.subresource.name)
             if handler is not None:
                 return await handler(core, request)
             if request.subresource.name != "status":
                 raise status.unknown_path()
-        elif row.plural in reviews.PLURALS:
+        elif request.definition is None and row.plural in reviews.PLURALS:
             return await reviews.run(core, request)
-        elif row.plural == "bindings":
+        elif row.plural == "bindings" and not row.group:
             return await binding.run(core, replace(request, resource=PODS))
         if request.verb in ("list", "watch", "deletecollection"):
             request.name = ""
-        return await VERBS[request.verb](core, request)
+        answer = await VERBS[request.verb](core, request)
+        if request.verb in ("get", "list"):
+            return await compression.for_client(request.http, answer)
+        return answer
+
+
+def _check_custom(request: ApiRequest) -> list[str]:
+    """The warnings of a custom resource's version.
+
+    Raises:
+        ApiError: 405, nothing is created any more while the definition goes.
+    """
+    definition, version = request.definition, request.custom
+    assert definition is not None
+    assert version is not None
+    if definition.is_terminating and request.verb == "create" and request.subresource is None:
+        raise status.method_not_allowed(
+            f"{request.verb} not allowed while custom resource definition is terminating"
+        )
+    return [version.warning] if version.warning else []
 
 
 def _selected_name(query: dict[str, list[str]] | object, row: Resource) -> str:

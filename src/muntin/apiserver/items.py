@@ -9,12 +9,13 @@ them; ``raw`` has them as metadata's second member.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import orjson
 
-from muntin.model.field_selectors import object_fields
+from muntin.model.field_selectors import PathFields, object_fields
 from muntin.model.resources import Resource
 from muntin.seams.store import Record
 
@@ -74,11 +75,18 @@ class Item:
         self._fields: dict[str, str] | None = None
 
     @property
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> Mapping[str, str]:
         """What field selectors see."""
         if self._fields is None:
             self._fields = object_fields(self.resource, self.object())
         return self._fields
+
+    def form(self, definition: object, version: str) -> bytes | None:
+        """Its JSON in a version, kept for the same definition; built-in kinds keep none."""
+        return None
+
+    def keep_form(self, definition: object, version: str, raw: bytes) -> None:
+        """Keep its JSON in that version until the definition changes."""
 
     @property
     def managed(self) -> bytes:
@@ -103,7 +111,33 @@ class Item:
 
     def at_revision(self, revision: int) -> Item:
         """The same object with another resource version: what a DELETED event shows."""
-        return Item(self.resource, self.namespace, self.name, self._value(), revision)
+        return type(self)(self.resource, self.namespace, self.name, self._value(), revision)
+
+
+class CustomItem(Item):
+    """An object of a custom resource, with what it looks like in the versions it was shown in."""
+
+    __slots__ = ("_forms", "_made_for")
+
+    def __init__(
+        self, resource: Resource, namespace: str, name: str, value: bytes, revision: int
+    ) -> None:
+        super().__init__(resource, namespace, name, value, revision)
+        self._forms: dict[str, bytes] = {}
+        self._made_for: object = None
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """What field selectors see: any field, by its path."""
+        return PathFields(self.object())
+
+    def form(self, definition: object, version: str) -> bytes | None:
+        return self._forms.get(version) if self._made_for is definition else None
+
+    def keep_form(self, definition: object, version: str, raw: bytes) -> None:
+        if self._made_for is not definition:
+            self._made_for, self._forms = definition, {}
+        self._forms[version] = raw
 
 
 def joined(plain: bytes, managed: bytes) -> bytes:

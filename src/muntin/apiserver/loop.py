@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from muntin.apiserver import background, checks, describe, status
-from muntin.apiserver.admission import Admission, Parts
+from muntin.apiserver.admission import Admission, DynamicParts, Parts
 from muntin.apiserver.audit import Auditor
 from muntin.apiserver.authn import Authenticator
 from muntin.apiserver.authn.service_account import TokenIssuer, groups_of, user_name
@@ -25,6 +25,8 @@ from muntin.apiserver.bootstrap import objects
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.core import Core
+from muntin.apiserver.custom.definitions import Definitions
+from muntin.apiserver.custom.forms import CustomForms
 from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.field_forms import FieldForms
 from muntin.apiserver.flowcontrol import FlowControl
@@ -39,7 +41,7 @@ from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import User
 from muntin.apiserver.services import ServiceAllocator
 from muntin.apiserver.token_tracking import TokenTracking
-from muntin.apiserver.webhooks.caller import WebhookCaller
+from muntin.apiserver.webhooks import WebhookClient
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
@@ -80,6 +82,8 @@ class ApiServer:
             clock,
             nodes_by_selector=is_in(ApiFeature.NODES_READ_BY_SELECTOR, version),
         )
+        webhooks = WebhookClient(cache)
+        cache.forms = CustomForms(registry, webhooks)
         tracked = is_in(ApiFeature.TOKEN_TRACKING, version)
         self._tracking = TokenTracking(clock) if tracked else None
         self._kubelet_client: HttpClient | None = None
@@ -92,7 +96,7 @@ class ApiServer:
             registry=registry,
             published=Published(schema, registry),
             cache=cache,
-            forms=FieldForms(schema, registry),
+            forms=FieldForms(schema, registry, cache.forms),
             snapshots=Snapshots(clock),
             authenticator=Authenticator(
                 access,
@@ -112,15 +116,29 @@ class ApiServer:
                     clock=clock,
                     authorizer=authorizer,
                     find_kind=registry.kind,
-                )
+                ),
+                DynamicParts(
+                    cache=cache,
+                    schema=schema,
+                    registry=registry,
+                    authorizer=authorizer,
+                    webhooks=webhooks,
+                ),
             ),
             issuer=issuer,
-            allocator=ServiceAllocator(cache, config.service_cidr, config.node_ports),
+            allocator=ServiceAllocator(
+                cache,
+                store,
+                clock,
+                config.service_cidr,
+                config.node_ports,
+                registry.kind("networking.k8s.io", "v1", "IPAddress"),
+            ),
             metrics=metrics,
             health=Health(metrics.families),
             limits=_limits(config, cache, metrics, clock),
             kubelet_client=self._kubelets,
-            webhooks=WebhookCaller(cache),
+            webhooks=webhooks,
         )
         self.handler = Handler(self.core)
         limits = config.limits
@@ -135,9 +153,12 @@ class ApiServer:
     async def __aenter__(self) -> Self:
         cache = self.core.cache
         await cache.load()
+        definitions = Definitions(self.core, self.transport(objects.USER))
+        definitions.load()
         self._tasks = [
             asyncio.create_task(cache.follow(), name="apiserver-follow"),
             asyncio.create_task(self._compact(), name="apiserver-compact"),
+            asyncio.create_task(definitions.run(), name="apiserver-definitions"),
         ]
         if self._tracking is not None:
             tracking = self._tracking.run(self.transport(objects.USER))

@@ -92,9 +92,27 @@ class Renderer:
         self._resource = resource
         self._stored = cache.storage_row(resource)
         self._same = is_same(resource, self._stored)
+        self._custom = cache.forms if resource.is_custom else None
+        self._printer = self._custom.printer(resource) if self._custom is not None else None
         self._clock = clock
         self.form = form
         self._columns_sent = False
+
+    async def ready(self, items: Iterable[Item]) -> bool:
+        """Have a custom resource's webhook convert ``items``, if it must, before they are shown.
+
+        Returns whether it was asked.
+
+        Raises:
+            Internal: the webhook failed.
+        """
+        return self._custom is not None and await self._custom.ready(items, self._resource)
+
+    def shown(self, item: Item) -> bytes:
+        """An item, whole, in the requested version."""
+        if self._custom is not None:
+            return self._custom.shown(item, self._resource)
+        return self.raw(item.raw)
 
     def raw(self, item_raw: bytes) -> bytes:
         """One object, whole, in the requested version."""
@@ -102,7 +120,9 @@ class Renderer:
 
     def one(self, item_raw: bytes) -> bytes:
         """One object in the requested format."""
-        raw = self.raw(item_raw)
+        return self._formed(self.raw(item_raw))
+
+    def _formed(self, raw: bytes) -> bytes:
         if self.form.kind == OBJECT:
             return raw
         if self.form.kind == PARTIAL:
@@ -126,11 +146,12 @@ class Renderer:
             version=self.form.version,
             metadata=metadata,
             with_columns=with_columns,
+            show=self._printer,
         )
 
     def event(self, kind: str, item: Item) -> bytes:
         """One watch event."""
-        return b'{"type":"%b","object":%b}\n' % (kind.encode(), self.one(item.raw))
+        return b'{"type":"%b","object":%b}\n' % (kind.encode(), self._formed(self.shown(item)))
 
     def bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
         """The event that only says how far the watch has come."""
@@ -165,7 +186,7 @@ class Renderer:
     def _frame(self, metadata: dict[str, Any]) -> tuple[bytes, _Many, bytes]:
         form, row = self.form, self._resource
         if form.kind == TABLE:
-            head = tables.head(row, version=form.version, metadata=metadata)
+            head = tables.head(row, version=form.version, metadata=metadata, show=self._printer)
             return head, self._rows, b"]}"
         kind, version = row.list_kind, row.api_version
         if form.kind == PARTIAL:
@@ -174,14 +195,21 @@ class Renderer:
         return head[:-1] + b',"items":[', self._objects, b"]}"
 
     def _rows(self, items: list[Item]) -> Iterable[bytes]:
-        raws = [self.raw(item.raw) for item in items]
+        raws = [self.shown(item) for item in items]
         now = self._clock.now()
-        return tables.rows(self._resource, raws, now_s=now, include=self.form.include)
+        return tables.rows(
+            self._resource, raws, now_s=now, include=self.form.include, show=self._printer
+        )
 
     def _objects(self, items: list[Item]) -> Iterable[bytes]:
         if self.form.kind == PARTIAL:
-            return [self._partial(self.raw(item.raw)) for item in items]
-        return [self.raw(item.raw) for item in items]
+            return [self._partial(self.shown(item)) for item in items]
+        return [self.shown(item) for item in items]
+
+    async def item_response(self, item: Item) -> Response:
+        """An answer with an item."""
+        await self.ready((item,))
+        return Response(200, HEADERS, self._formed(self.shown(item)))
 
     def response(self, raw: bytes, code: int = 200) -> Response:
         """An answer with one object."""

@@ -14,7 +14,7 @@ from muntin.model.resources import Resource, storage_version
 from muntin.model.versions import rank
 
 if TYPE_CHECKING:  # loaded when there are definitions
-    from muntin.model.custom.definition import Definition
+    from muntin.model.custom.definition import Definition, Version
 
 Object = dict[str, Any]
 Listener = Callable[[], None]
@@ -48,6 +48,14 @@ class Registry:
     def definition(self, row: Resource) -> Definition | None:
         """The custom definition behind ``row``; None for what is built in."""
         return self._definitions.get(row.storage_name) if self._definitions else None
+
+    def custom(self, api_version: str, kind: str) -> Version | None:
+        """The version of a custom definition whose objects are of that version and kind."""
+        group, _, name = api_version.rpartition("/")
+        for found in self._definitions.values():
+            if found.group == group and found.names["kind"] == kind:
+                return found.versions.get(name)
+        return None
 
     def stored(self, row: Resource) -> Resource:
         """The row in whose form the objects that ``row`` shows are stored; KeyError if gone."""

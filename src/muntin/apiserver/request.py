@@ -12,6 +12,7 @@ from muntin.model.resources import Resource, Subresource
 
 if TYPE_CHECKING:
     from muntin.apiserver.aggregation.remote import Remote
+    from muntin.model.custom.definition import Definition, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class ApiRequest:
     and admission have to say in the audit log (``authorization.k8s.io/decision``);
     ``managed_fields`` is what the body has as such, None if it has none; ``impersonator`` is who
     really asks, where ``user`` is somebody they may act as; ``remote`` is the other server that
-    answers.
+    answers; ``definition`` is that of a custom resource.
     """
 
     http: Request
@@ -67,6 +68,14 @@ class ApiRequest:
     impersonator: User | None = None
     audit_id: str = ""
     remote: Remote | None = None
+    definition: Definition | None = None
+
+    @property
+    def custom(self) -> Version | None:
+        """The version of a custom definition that the request is for; None for built-in kinds."""
+        if self.definition is None or self.resource is None:
+            return None
+        return self.definition.version(self.resource)
 
     def param(self, name: str) -> str:
         """The first value of a query parameter, or empty text."""

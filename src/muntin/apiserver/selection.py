@@ -26,7 +26,9 @@ def selected(request: ApiRequest) -> Filter:
         text = request.param("fieldSelector")
         if request.name and "metadata.name" not in text:  # the old /watch/ paths
             text = ",".join(part for part in (text, f"metadata.name={request.name}") if part)
-        fields = parse_fields(text, request.target)
+        version = request.custom
+        offered = version.field_names() if version is not None else None
+        fields = parse_fields(text, request.target, offered)
     except errors.Invalid as err:
         raise status.bad_request(err.message) from err
     return Filter(request.namespace, labels, fields)

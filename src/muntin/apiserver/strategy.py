@@ -52,12 +52,12 @@ _CREATED_BY_UPDATE = frozenset(
 
 def is_created_by_update(resource: Resource) -> bool:
     """Whether a PUT may create an object of that kind."""
-    return resource.plural in _CREATED_BY_UPDATE
+    return resource.plural in _CREATED_BY_UPDATE and not resource.is_custom
 
 
 def _has_generation(resource: Resource) -> bool:
     if resource.group:
-        return resource.group in _COUNTING_GROUPS
+        return resource.is_custom or resource.group in _COUNTING_GROUPS
     return resource.plural in _COUNTING_PLURALS
 
 
@@ -68,7 +68,7 @@ def has_status(resource: Resource) -> bool:
 
 def status_has_labels(resource: Resource) -> bool:
     """Whether the status subresource also writes labels and annotations."""
-    return resource.plural in _STATUS_WITH_LABELS
+    return resource.plural in _STATUS_WITH_LABELS and not resource.group
 
 
 def identify(resource: Resource, obj: Object, namespace: str, now: float) -> None:
@@ -103,6 +103,10 @@ def prepare_create(resource: Resource, obj: Object) -> None:
     metadata.pop("generation", None)
     if _has_generation(resource):
         metadata["generation"] = 1
+    if resource.is_custom:
+        if has_status(resource):
+            obj.pop("status", None)
+        return
     if resource.plural == "jobs":
         _select_own_pods(obj)
     if has_status(resource) and resource.plural not in _KEEPS_FIRST_STATUS:
@@ -144,8 +148,27 @@ def _pod_status(obj: Object) -> Object:
     return first
 
 
+def _definition_status(obj: Object) -> Object:
+    versions = (obj.get("spec") or {}).get("versions") or ()
+    stored = [row["name"] for row in versions if row.get("storage")][:1]
+    return {
+        "conditions": [],
+        "acceptedNames": {"plural": "", "kind": ""},
+        "storedVersions": stored,
+    }
+
+
+def _keep_stored_versions(new: Object) -> None:
+    """A definition remembers every version in which objects may be stored."""
+    wanted = _definition_status(new)["storedVersions"]
+    known = (new.get("status") or {}).get("storedVersions") or []
+    if wanted and wanted[0] not in known:
+        new["status"] = {**(new.get("status") or {}), "storedVersions": [*known, wanted[0]]}
+
+
 _FIRST_STATUS: dict[str, Callable[[Object], Object]] = {
     "pods": _pod_status,
+    "customresourcedefinitions": _definition_status,
     "namespaces": lambda obj: {"phase": "Active"},
     "services": lambda obj: {"loadBalancer": {}},
     "persistentvolumeclaims": lambda obj: {"phase": "Pending"},
@@ -181,6 +204,8 @@ def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> 
             new["status"] = old["status"]
         else:
             new.pop("status", None)
+    if resource.plural == "customresourcedefinitions" and not resource.is_custom:
+        _keep_stored_versions(new)
     if "generation" in before and _counted(resource, new) != _counted(resource, old):
         metadata["generation"] = before["generation"] + 1
 
@@ -209,6 +234,11 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
             else:
                 result["metadata"].pop(key, None)
     return result
+
+
+def is_updated_by_version(resource: Resource) -> bool:
+    """Whether a PUT must say which version it replaces."""
+    return resource.is_custom or resource.group == "apiextensions.k8s.io"
 
 
 def check_name(metadata: Object, name: str) -> None:
@@ -240,7 +270,10 @@ def _counted(resource: Resource, obj: Object) -> Object:
 
     Of Deployments annotations too. Source: kubernetes pkg/registry/apps/deployment/strategy.go.
     """
-    found = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
-    if resource.plural == "deployments":
+    left_out = {"metadata"}
+    if has_status(resource) or not resource.is_custom:
+        left_out.add("status")
+    found = {key: value for key, value in obj.items() if key not in left_out}
+    if resource.plural == "deployments" and not resource.is_custom:
         found["metadata"] = obj["metadata"].get("annotations") or {}
     return found

@@ -191,7 +191,8 @@ class WatcherSet:
 
     def _offer_indexed(self, event: Event) -> None:
         keys = {("metadata.name", event.item.name)}
-        if event.item.resource.plural == "pods":
+        resource = event.item.resource
+        if resource.plural == "pods" or resource.is_custom:
             keys.add(("spec.nodeName", event.item.fields["spec.nodeName"]))
             if event.previous is not None:
                 keys.add(("spec.nodeName", event.previous.fields["spec.nodeName"]))

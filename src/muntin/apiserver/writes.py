@@ -7,6 +7,7 @@ the newest object and stored on condition that it still is the newest; else it i
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from muntin.apiserver.items import Item, encode, key_of, unversioned
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import defaults, deprecation, validation
+from muntin.model.fields import managers
 from muntin.model.fitting import fitting
 from muntin.model.resources import Resource
 from muntin.seams.store import RevisionConflict
@@ -71,26 +73,29 @@ async def create(
         managed = await field_managers.created(core, request, resource, obj)
     strategy.identify(resource, obj, request.namespace, core.clock.now())
     attributes = Attributes.of(request, "CREATE", resource, obj, None)
-    await core.admission.mutate(attributes)
+    if await core.admission.mutate(attributes):
+        _normalise(request, attributes.obj)
     obj = attributes.obj
     strategy.prepare_create(resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
-    _refuse(resource, name, validation.validate_create(resource, obj))
+    _refuse(resource, name, _wrong_in_new(request, resource, obj))
     fitting(core.schema.version).apply(resource, obj)
     await core.admission.validate(attributes)
-    request.warnings.extend(deprecation.of_object(resource, obj))
-    with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
-        value = encode(obj, resource, managed)
+    request.warnings.extend(_warnings(resource, obj, None))
+    async with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
+        shown = value = encode(obj, resource, managed)
+        if resource.is_custom:
+            value = await _stored(core, resource, obj, managed)
         if request.dry_run:
             if core.cache.get(resource, request.namespace, name) is not None:
                 raise status.already_exists(resource, name)
-            return Written(unversioned(value), uid=obj["metadata"]["uid"])
+            return Written(unversioned(shown), uid=obj["metadata"]["uid"])
         try:
             revision = await core.store.create(key_of(resource, request.namespace, name), value)
         except errors.AlreadyExists as err:
             raise status.already_exists(resource, name) from err
         await core.cache.wait(revision)
-    item = Item(resource, request.namespace, name, value, revision)
+    item = Item(resource, request.namespace, name, shown, revision)
     return Written(item.raw, uid=item.uid)
 
 
@@ -128,7 +133,8 @@ async def bind(core: Core, request: ApiRequest, change: Transition) -> Written:
     item = find(core, request)
     for _ in range(RETRIES):
         try:
-            return await put(core, request, resource, item, change(item.object(), item))
+            old = await opened(core, resource, item)
+            return await put(core, request, resource, item, change(old, item))
         except RevisionConflict:
             item = await reread(core, resource, item)
     raise status.conflict(request.target, request.name)
@@ -138,7 +144,9 @@ async def _update_once(
     core: Core, request: ApiRequest, resource: Resource, item: Item, change: Change, only: bool,
     view: View | None,
 ) -> Written:  # fmt: skip
-    old, changed = item.object(), change(item.object(), item)
+    old = await opened(core, resource, item)
+    again = deepcopy(old) if resource.is_custom else item.object()
+    changed = change(again, item)
     managed = None
     if not isinstance(changed, dict):
         found = await changed
@@ -149,20 +157,18 @@ async def _update_once(
     attributes = _attributes(request, resource, new, old, view)
     if await core.admission.mutate(attributes):
         new = view.take(new, attributes.obj) if view else attributes.obj
+        _normalise(request, new)
         new = _prepared(core, request, resource, new, old, item, only)
         attributes.obj = view.show(new) if view else new
-    if only and attributes.subresource in ("", "status"):
-        causes = validation.validate_status_update(resource, new, old)
-    else:
-        causes = validation.validate_update(resource, new, old, attributes.subresource)
+    causes = _wrong_in_change(request, resource, new, old, only, attributes.subresource)
     _refuse(resource, item.name, causes)
     fitting(core.schema.version).apply(resource, new)
     await core.admission.validate(attributes)
     if not only:
-        request.warnings.extend(deprecation.of_object(resource, new))
+        request.warnings.extend(_warnings(resource, new, old))
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
-    with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
+    async with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
         return await put(core, request, resource, item, new, managed)
 
 
@@ -201,23 +207,34 @@ async def put(
     Raises:
         RevisionConflict: ``item`` is no longer the newest.
     """
-    value = encode(new, resource, item.managed if managed is None else managed)
+    managed = item.managed if managed is None else managed
+    shown = value = encode(new, resource, managed)
+    if resource.is_custom:
+        value = await _stored(core, resource, new, managed)
     fresh = Item(resource, item.namespace, item.name, value, item.revision)
     if request.dry_run or is_same(fresh, item):
-        return Written(fresh.raw, uid=item.uid)
+        raw = Item(resource, item.namespace, item.name, shown, item.revision).raw
+        return Written(raw, uid=item.uid)
     key = key_of(resource, item.namespace, item.name)
     revision = await core.store.update(key, value, item.revision)
     await core.cache.wait(revision)
-    return Written(Item(resource, item.namespace, item.name, value, revision).raw, uid=item.uid)
+    return Written(Item(resource, item.namespace, item.name, shown, revision).raw, uid=item.uid)
 
 
 def is_same(new: Item, old: Item) -> bool:
-    """Whether both say the same; clients send the members of an object in any order."""
+    """Whether both say the same; clients send the members of an object in any order.
+
+    That somebody has set again what was so already is nothing new, either.
+    """
     if new.raw == old.raw:
         return True
-    if len(new.raw) != len(old.raw) or new.managed != old.managed:
+    if _plain_size(new) != _plain_size(old) or new.object() != old.object():
         return False
-    return new.object() == old.object()
+    return managers.same_but_times(new.managed, old.managed)
+
+
+def _plain_size(item: Item) -> int:
+    return len(item.raw) - (item.managed_end - item.managed_at)
 
 
 async def remove(
@@ -232,11 +249,62 @@ async def remove(
     if not request.dry_run:
         key = key_of(resource, item.namespace, item.name)
         revision = await core.store.delete(key, item.revision)
+        await core.allocator.forget(resource, last)
         await core.cache.wait(revision)
         last["metadata"]["resourceVersion"] = str(revision)
     value = encode(last, resource, item.managed)
     raw = Item(resource, item.namespace, item.name, value, item.revision).raw
     return Written(raw, gone=True, uid=item.uid)
+
+
+async def opened(core: Core, resource: Resource, item: Item) -> Object:
+    """A new dict of ``item`` in the form in which objects of ``resource`` are written."""
+    if not resource.is_custom:
+        return item.object()
+    return await core.cache.forms.opened(item, resource)
+
+
+async def _stored(core: Core, resource: Resource, obj: Object, managed: bytes) -> bytes:
+    """The value of a custom object, in the version that its definition stores."""
+    found, storage = await core.cache.forms.stored(obj, resource)
+    return encode(found, storage, managed)
+
+
+def _normalise(request: ApiRequest, obj: Object) -> None:
+    """A custom object that admission changed is read anew."""
+    if request.custom is not None:
+        from muntin.model.custom import objects  # when there are custom resources
+
+        objects.normalise(request.custom, obj)
+
+
+def _wrong_in_new(request: ApiRequest, resource: Resource, obj: Object) -> list[errors.Cause]:
+    if request.custom is not None:
+        from muntin.model.custom import objects
+
+        return objects.validate_create(request.custom, obj)
+    return validation.validate_create(resource, obj)
+
+
+def _wrong_in_change(
+    request: ApiRequest, resource: Resource, new: Object, old: Object, only: bool, through: str
+) -> list[errors.Cause]:
+    if (version := request.custom) is not None:
+        from muntin.model.custom import objects
+
+        judge = objects.validate_status_update if only else objects.validate_update
+        return judge(version, new, old)
+    if only and through in ("", "status"):
+        return validation.validate_status_update(resource, new, old)
+    return validation.validate_update(resource, new, old, through)
+
+
+def _warnings(resource: Resource, new: Object, old: Object | None) -> list[str]:
+    if resource.is_custom:
+        from muntin.model.custom import objects
+
+        return objects.finalizer_warnings(new, old)
+    return deprecation.of_object(resource, new)
 
 
 def find(core: Core, request: ApiRequest) -> Item:

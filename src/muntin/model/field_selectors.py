@@ -7,7 +7,7 @@ pkg/apis/{core,events,certificates}/v1/conversion.go and pkg/registry/*/*/strate
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,8 +96,12 @@ def field_names(resource: Resource) -> tuple[str, ...]:
     return _COMMON + _FIELDS.get((resource.group, resource.plural), ())
 
 
-def parse_fields(text: str, resource: Resource | None = None) -> FieldSelector:
+def parse_fields(
+    text: str, resource: Resource | None = None, offered: Collection[str] | None = None
+) -> FieldSelector:
     """The selector that ``text`` writes, over the fields of ``resource`` (any, if None).
+
+    A custom resource has no others than those ``offered``.
 
     Raises:
         Invalid: bad syntax, or a field that the resource does not offer, in upstream's words.
@@ -110,12 +114,18 @@ def parse_fields(text: str, resource: Resource | None = None) -> FieldSelector:
         if match is None:
             raise Invalid(f"invalid selector: '{text}'; can't understand '{term}'")
         field, operator, value = match.groups()
-        _check_field(field, resource)
+        _check_field(field, resource, offered)
         requirements.append(FieldRequirement(field, _unescape(value, text), operator == "!="))
     return FieldSelector(tuple(requirements))
 
 
-def _check_field(field: str, resource: Resource | None) -> None:
+def _check_field(
+    field: str, resource: Resource | None, offered: Collection[str] | None
+) -> None:
+    if offered is not None:
+        if field not in offered:
+            raise Invalid(f"field label not supported: {field}")
+        return
     if resource is None or field in field_names(resource):
         return
     if (resource.group, resource.plural) in _FIELDS or not resource.group:
@@ -140,6 +150,27 @@ def _unescape(value: str, text: str) -> str:
 def object_fields(resource: Resource, obj: Mapping[str, Any]) -> dict[str, str]:
     """The values by which ``obj`` can be selected, as text."""
     return {field: _field(resource, obj, field) for field in field_names(resource)}
+
+
+class PathFields(Mapping[str, str]):
+    """Every field of an object as text, by its path: what custom resources are selected by."""
+
+    def __init__(self, obj: Mapping[str, Any]) -> None:
+        self._obj = obj
+
+    def __getitem__(self, path: str) -> str:
+        value = _at(self._obj, path)
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return str(value)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMON)
+
+    def __len__(self) -> int:
+        return len(_COMMON)
 
 
 def _field(resource: Resource, obj: Mapping[str, Any], field: str) -> str:

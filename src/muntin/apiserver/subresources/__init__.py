@@ -14,6 +14,7 @@ from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.subresources import (
     approval,
     binding,
+    custom_scale,
     ephemeral_containers,
     eviction,
     finalize,
@@ -22,6 +23,7 @@ from muntin.apiserver.subresources import (
     token,
 )
 from muntin.kit.http.messages import Answer
+from muntin.model.resources import Resource
 
 Handler = Callable[[Core, ApiRequest], Awaitable[Answer]]
 
@@ -55,6 +57,8 @@ HANDLERS: Mapping[tuple[str, str], Handler] = {
 }
 
 
-def handler_of(plural: str, name: str) -> Handler | None:
+def handler_of(row: Resource, name: str) -> Handler | None:
     """The handler of a subresource, if it has one of its own."""
-    return HANDLERS.get((plural, name)) or HANDLERS.get(("", name))
+    if row.is_custom:
+        return custom_scale.run if name == "scale" else None
+    return HANDLERS.get((row.plural, name)) or HANDLERS.get(("", name))

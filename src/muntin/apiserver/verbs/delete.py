@@ -5,7 +5,7 @@ from __future__ import annotations
 from muntin.apiserver import bodies, deletion, output, status, writes
 from muntin.apiserver.admission import Attributes
 from muntin.apiserver.core import Core
-from muntin.apiserver.items import Item
+from muntin.apiserver.items import Item, encode
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.kit.http.messages import Response
@@ -19,7 +19,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     await core.cache.fresh()
     item = writes.find(core, request)
     written = await delete(core, request, item, options)
-    if written.gone and request.target.plural != "pods":
+    if written.gone and (request.target.plural != "pods" or request.target.group):
         row = request.target
         details = {"name": request.name, "group": row.group, "kind": row.plural, "uid": written.uid}
         found = {key: value for key, value in details.items() if value}
@@ -50,7 +50,7 @@ async def delete(
     resource = core.cache.storage_row(request.target)
     for _ in range(writes.RETRIES):
         deletion.check(resource, item, options)
-        obj = item.object()
+        obj = await writes.opened(core, resource, item)
         if admit:
             attributes = Attributes.of(request, "DELETE", resource, {}, obj)
             await core.admission.mutate(attributes)
@@ -60,7 +60,9 @@ async def delete(
             if plan.remove:
                 return await writes.remove(core, request, resource, item, obj)
             if plan.store is None:
-                return writes.Written(item.raw, uid=item.uid)
+                raw = encode(obj, resource, item.managed)
+                shown = Item(resource, item.namespace, item.name, raw, item.revision).raw
+                return writes.Written(shown, uid=item.uid)
             return await writes.put(core, request, resource, item, plan.store)
         except RevisionConflict:
             item = await writes.reread(core, resource, item)

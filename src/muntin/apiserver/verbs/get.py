@@ -15,4 +15,5 @@ async def run(core: Core, request: ApiRequest) -> Response:
     if asked != 0:
         await list_options.reach(core.cache, asked)
     item = writes.find(core, request)
-    return output.Renderer(core.cache, core.clock, request.target, form).response(item.raw)
+    renderer = output.Renderer(core.cache, core.clock, request.target, form)
+    return await renderer.item_response(item)

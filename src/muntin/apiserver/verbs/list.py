@@ -46,6 +46,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
         if wanted.is_everything:
             metadata["remainingItemCount"] = left
     renderer = output.Renderer(core.cache, core.clock, request.target, form)
+    await renderer.ready(page)
     return Response(200, output.HEADERS, renderer.whole(page, metadata))
 
 

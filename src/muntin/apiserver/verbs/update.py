@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from muntin.apiserver import bodies, convert, options, output, strategy, writes
+from muntin.apiserver import bodies, convert, options, output, status, strategy, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
+from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
 
 Object = dict[str, Any]
@@ -25,6 +26,8 @@ async def run(core: Core, request: ApiRequest) -> Response:
     await core.cache.fresh()
 
     def change(_: Object, item: Item) -> Object:
+        if strategy.is_updated_by_version(resource) and not obj["metadata"].get("resourceVersion"):
+            raise _unversioned(request)
         return {**obj, "metadata": dict(obj["metadata"])}
 
     status_only = request.subresource is not None
@@ -36,6 +39,12 @@ async def run(core: Core, request: ApiRequest) -> Response:
         return output.Renderer(core.cache, core.clock, resource, form).response(written.raw, 201)
     written = await writes.update(core, request, change, status_only=status_only)
     return output.Renderer(core.cache, core.clock, resource, form).response(written.raw)
+
+
+def _unversioned(request: ApiRequest) -> status.ApiError:
+    text = "Invalid value: 0: must be specified for an update"
+    cause = Cause("FieldValueInvalid", "metadata.resourceVersion", text)
+    return status.invalid(request.target, request.name, [cause])
 
 
 def replacing(new: Object, take: Callable[[Object, Object], Object]) -> writes.Change:

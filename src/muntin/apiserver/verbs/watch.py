@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from muntin.apiserver import list_options, output, status, watch_socket
+from muntin.apiserver.cache import Event
 from muntin.apiserver.core import Core
 from muntin.apiserver.list_options import ListOptions
 from muntin.apiserver.request import ApiRequest
@@ -106,6 +107,7 @@ class _Stream:
         watcher.revision = self._core.cache.revision
         items = await matching(self._cache.select(self._wanted.namespace), self._wanted)
         for at in range(0, len(items), PIECE):
+            await self._renderer.ready(items[at : at + PIECE])
             for item in items[at : at + PIECE]:
                 watcher.send(self._renderer.event("ADDED", item))
             if at + PIECE < len(items):
@@ -118,6 +120,8 @@ class _Stream:
             if events is None:
                 watcher.send(_too_old(watcher.revision, self._cache.ring_floor))
                 return False
+            if self._row.is_custom and await self._converted(events[:PIECE]):
+                continue  # other events may have come meanwhile
             for event in events[:PIECE]:
                 watcher.offer(event)
                 if not self._cache.watchers.is_behind:
@@ -128,6 +132,12 @@ class _Stream:
             await watcher.drain()
         watcher.revision = max(self._core.cache.revision, watcher.revision)
         return True
+
+    async def _converted(self, events: list[Event]) -> bool:
+        """Have a webhook convert what ``events`` show; whether that took any time."""
+        items = [event.item for event in events]
+        items += [event.left for event in events if event.previous is not None]
+        return await self._renderer.ready(items)
 
     # -- later -------------------------------------------------------------------------------
 

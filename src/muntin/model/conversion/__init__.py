@@ -15,6 +15,7 @@ from typing import Any
 from muntin.model.conversion import (
     autoscaling,
     autoscaling_beta,
+    custom_definitions,
     events,
     flowcontrol,
     ingress,
@@ -57,6 +58,10 @@ _BETA_FLOW = "flowcontrol.apiserver.k8s.io/v1beta"
 _FORMS: Mapping[tuple[str, str], tuple[Form, Form]] = {
     ("events.k8s.io/v1", "Event"): (events.core_of, events.newer_of),
     ("events.k8s.io/v1beta1", "Event"): (events.core_of, events.newer_of),
+    ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"): (
+        custom_definitions.newer_of,
+        custom_definitions.older_of,
+    ),
     ("autoscaling/v1", _HPA): (autoscaling.v2_of, autoscaling.v1_of),
     ("autoscaling/v2beta1", _HPA): (autoscaling_beta.v2_of, autoscaling_beta.v2beta1_of),
     ("discovery.k8s.io/v1beta1", "EndpointSlice"): (slices.newer_of, slices.older_of),

@@ -14,7 +14,9 @@ from muntin.model.custom.formats import ALL
 from muntin.model.custom.rules import Node, compile_rules
 from muntin.model.custom.structural import Structural, parse
 from muntin.model.custom.values import Validator
+from muntin.model.fields.types import FieldType
 from muntin.model.resources import UPDATE_VERBS, Resource, Subresource
+from muntin.model.tables.printer import Printer
 from muntin.model.versions import rank
 
 Object = Mapping[str, Any]
@@ -52,6 +54,7 @@ class Version:
         self.scale = _scale(subresources.get("scale"))
         self.schema: Object | None = (raw.get("schema") or {}).get("openAPIV3Schema")
         self._definition = definition
+        self.field_type: FieldType | None = None  # made by who tracks managed fields
         self.row = _row(definition, self)
 
     @cached_property
@@ -81,6 +84,13 @@ class Version:
     def ratchets(self) -> bool:
         """Whether values that are wrong, but as they were, are let pass."""
         return self._definition.ratchets
+
+    @cached_property
+    def printer(self) -> Printer:
+        """How objects are shown in Tables."""
+        from muntin.model.custom import columns
+
+        return columns.printer(list(self.raw.get("additionalPrinterColumns") or ()))
 
     @cached_property
     def warning(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from muntin.model.defaults import aggregation, batch, cluster, network, workloads
+from muntin.model.defaults.custom_definitions import custom_resource_definition
 from muntin.model.defaults.pod import pod, pod_template
 from muntin.model.resources import Resource
 
@@ -29,6 +30,7 @@ _BY_KIND: dict[tuple[str, str], Callable[[Object], None]] = {
     ("", "PersistentVolume"): cluster.persistent_volume,
     ("", "PersistentVolumeClaim"): cluster.persistent_volume_claim,
     ("apiregistration.k8s.io", "APIService"): aggregation.api_service,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): custom_resource_definition,
     ("apps", "Deployment"): workloads.deployment,
     ("apps", "DaemonSet"): workloads.daemon_set,
     ("apps", "ReplicaSet"): workloads.replica_set,

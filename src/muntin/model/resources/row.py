@@ -82,6 +82,11 @@ class Resource:
         return self.own_list_kind or f"{self.kind}List"
 
     @property
+    def is_custom(self) -> bool:
+        """Whether a definition made it, and not this table."""
+        return bool(self.own_list_kind)
+
+    @property
     def is_stored(self) -> bool:
         """Whether objects of it can be read back (reviews and bindings cannot)."""
         return "get" in self.verbs

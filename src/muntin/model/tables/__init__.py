@@ -13,7 +13,15 @@ from typing import Any
 import orjson
 
 from muntin.model.resources import Resource
-from muntin.model.tables import aggregation, cluster, network, pods, storage, workloads
+from muntin.model.tables import (
+    aggregation,
+    cluster,
+    flowcontrol,
+    network,
+    pods,
+    storage,
+    workloads,
+)
 from muntin.model.tables.printer import AGE, Printer, age, columns
 
 TABLE = "Table"
@@ -31,6 +39,7 @@ _PRINTERS: dict[tuple[str, str], Printer] = {
     **cluster.PRINTERS,
     **storage.PRINTERS,
     **aggregation.PRINTERS,
+    **flowcontrol.PRINTERS,
 }
 
 
@@ -45,12 +54,14 @@ def rows(
     *,
     now_s: float,
     include: str = METADATA,
+    show: Printer | None = None,
 ) -> list[bytes]:
     """One JSON row for each object.
 
-    ``include`` is the request's ``includeObject``: Metadata, Object or None.
+    ``include`` is the request's ``includeObject``: Metadata, Object or None. ``show`` says how,
+    if not as the table of kinds does.
     """
-    show = printer(resource)
+    show = show or printer(resource)
     result = []
     for item in objects:
         obj = orjson.loads(item) if isinstance(item, bytes) else item
@@ -77,13 +88,14 @@ def head(
     version: str = "v1",
     metadata: Mapping[str, Any] | None = None,
     with_columns: bool = True,
+    show: Printer | None = None,
 ) -> bytes:
     """The Table up to its rows; close it with ``]}``. ``metadata`` is that of the list."""
     start: dict[str, Any] = {
         "kind": TABLE,
         "apiVersion": f"meta.k8s.io/{version}",
         "metadata": metadata or {},
-        "columnDefinitions": [column.definition() for column in printer(resource).columns]
+        "columnDefinitions": [column.definition() for column in (show or printer(resource)).columns]
         if with_columns
         else [],
     }
@@ -99,10 +111,11 @@ def table(
     version: str = "v1",
     metadata: Mapping[str, Any] | None = None,
     with_columns: bool = True,
+    show: Printer | None = None,
 ) -> bytes:
     """A whole Table as JSON. In a watch, columns are sent with the first event only."""
-    body = b",".join(rows(resource, objects, now_s=now_s, include=include))
-    start = head(resource, version=version, metadata=metadata, with_columns=with_columns)
+    body = b",".join(rows(resource, objects, now_s=now_s, include=include, show=show))
+    start = head(resource, version=version, metadata=metadata, with_columns=with_columns, show=show)
     return start + body + b"]}"
 
 

@@ -23,14 +23,16 @@ class Column:
     name: str
     type: str = "string"
     priority: int = 0
+    format: str = ""
+    description: str = ""
 
     def definition(self) -> dict[str, Any]:
         """The TableColumnDefinition."""
         return {
             "name": self.name,
             "type": self.type,
-            "format": "name" if self.name == "Name" and not self.priority else "",
-            "description": "",
+            "format": "name" if self.name == "Name" and not self.priority else self.format,
+            "description": self.description,
             "priority": self.priority,
         }
 

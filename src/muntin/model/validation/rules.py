@@ -49,7 +49,28 @@ _FLOW = "flowcontrol.apiserver.k8s.io"
 _AUTHZ, _AUTHN = "authorization.k8s.io", "authentication.k8s.io"
 _HPA, _CSR = "HorizontalPodAutoscaler", "CertificateSigningRequest"
 
+def _definition(obj: Object, found: Findings) -> None:
+    from muntin.model.custom import definition_rules  # large, and seldom needed
+
+    definition_rules.validate_create(obj, found)
+
+
+def _definition_update(new: Object, old: Object, found: Findings) -> None:
+    from muntin.model.custom import definition_rules
+
+    definition_rules.validate_update(new, old, found)
+
+
+def _definition_status(new: Object, old: Object, found: Findings) -> None:
+    from muntin.model.custom import definition_rules
+
+    definition_rules.validate_status(new, found)
+
+
+_DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
 CREATE: dict[tuple[str, str], Check] = {
+    _DEFINITION: _definition,
     ("", "Binding"): scheduling.binding,
     ("", "ConfigMap"): configuration.config_map,
     ("", "Endpoints"): endpoints.endpoints,
@@ -106,6 +127,7 @@ CREATE: dict[tuple[str, str], Check] = {
 }
 
 UPDATE: dict[tuple[str, str], Change] = {
+    _DEFINITION: _definition_update,
     ("", "ConfigMap"): configuration.config_map_update,
     ("", "Event"): events.event_update,
     ("", "Namespace"): nodes.namespace_update,
@@ -143,6 +165,7 @@ UPDATE: dict[tuple[str, str], Change] = {
 }
 
 STATUS: dict[tuple[str, str], Change] = {
+    _DEFINITION: _definition_status,
     ("", "Namespace"): nodes.namespace_status,
     ("", "Node"): nodes.node_update,
     ("", "PersistentVolumeClaim"): claims.persistent_volume_claim_status,

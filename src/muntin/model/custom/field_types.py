@@ -1,0 +1,44 @@
+"""How the fields of custom objects merge, for those who track who manages them."""
+
+from __future__ import annotations
+
+from muntin.model.custom.structural import Structural
+from muntin.model.fields.types import DEDUCED, SCALAR, FieldType, mapping, sequence, struct
+
+
+def whole(schema: Structural | None, metadata: FieldType) -> FieldType:
+    """The type of an object; without a schema all but its metadata is deduced."""
+    if schema is None:
+        fields = {"apiVersion": SCALAR, "kind": SCALAR, "metadata": metadata}
+        return struct(fields, rest=DEDUCED)
+    return field_type(schema, metadata)
+
+
+def field_type(schema: Structural, metadata: FieldType) -> FieldType:
+    """The type of a place; ``metadata`` is that of embedded objects' metadata."""
+    if schema.type == "array":
+        items = field_type(schema.items, metadata) if schema.items is not None else DEDUCED
+        defaults = {
+            key: place.default
+            for key in schema.list_map_keys
+            if schema.items is not None
+            and (place := schema.items.properties.get(key)) is not None
+            and place.default is not None
+        }
+        return sequence(items, schema.list_type, schema.list_map_keys, defaults)
+    if schema.type == "object" or schema.properties:
+        return _object(schema, metadata)
+    if schema.type or schema.int_or_string:
+        return SCALAR
+    return DEDUCED
+
+
+def _object(schema: Structural, metadata: FieldType) -> FieldType:
+    atomic = schema.map_type == "atomic"
+    if schema.additional is not None:
+        return mapping(field_type(schema.additional, metadata), atomic=atomic)
+    fields = {key: field_type(place, metadata) for key, place in schema.properties.items()}
+    if schema.embedded:
+        fields |= {"apiVersion": SCALAR, "kind": SCALAR, "metadata": metadata}
+    is_open = schema.open or schema.takes_any
+    return struct(fields, rest=DEDUCED if is_open else None, atomic=atomic)

@@ -1,0 +1,270 @@
+"""What a definition's schema may say, beyond being structural.
+
+Source: apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from muntin.kit.errors import Invalid
+from muntin.model.custom import paths
+from muntin.model.custom.structural import META_FIELDS, Json, Structural, parse
+from muntin.model.validation.findings import Findings
+
+TYPES = ("array", "boolean", "integer", "number", "object", "string")
+REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+_UNSUPPORTED = (
+    ("id", "id is not supported"),
+    ("additionalItems", "additionalItems is not supported"),
+    ("patternProperties", "patternProperties is not supported"),
+    ("definitions", "definitions is not supported"),
+    ("dependencies", "dependencies is not supported"),
+    ("$ref", "$ref is not supported"),
+)
+_SET_ITEM = "must be atomic as item of a list with x-kubernetes-list-type=set"
+_IS_MAP = "if x-kubernetes-list-type is map"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the schema we are: why defaults are forbidden here (empty: they are not), whether
+    it is metadata, and the place above from which on ``oldSelf`` cannot be told."""
+
+    no_defaults: str = ""
+    in_meta: bool = False
+    loose: str = ""
+
+    def losing(self, path: str) -> Place:
+        """Below here an object's predecessor cannot be told."""
+        return self if self.loose else replace(self, loose=path)
+
+
+def check(schema: Json, path: str, found: Findings) -> None:
+    """Add what is wrong with a whole schema at ``path``."""
+    _check(schema, path, Place(), found, is_root=True)
+
+
+def _check(
+    schema: Json, path: str, place: Place, found: Findings, *, is_root: bool = False
+) -> None:
+    _keywords(schema, path, place, found)
+    if schema.get("uniqueItems"):
+        text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        found.forbidden(f"{path}.uniqueItems", text)
+    _below(schema, path, place, found, is_root=is_root)
+    if schema.get("x-kubernetes-preserve-unknown-fields") is False:
+        at = f"{path}.x-kubernetes-preserve-unknown-fields"
+        found.invalid(at, False, "must be true or undefined")
+    _map_type(schema, path, found)
+    _list_type(schema, path, found)
+    _list_keys(schema, path, found)
+    _rules(schema, path, place, found)
+
+
+def _keywords(schema: Json, path: str, place: Place, found: Findings) -> None:
+    kind = schema.get("type")
+    if kind and kind not in TYPES:
+        found.not_supported(f"{path}.type", kind, TYPES)
+    if schema.get("default") is not None and place.no_defaults:
+        found.forbidden(f"{path}.default", f"must not be set {place.no_defaults}")
+    for name, text in _UNSUPPORTED:
+        if schema.get(name):
+            found.forbidden(f"{path}.{name}", text)
+    if kind == "null":
+        text = "type cannot be set to null, use nullable as an alternative"
+        found.forbidden(f"{path}.type", text)
+    if isinstance(schema.get("items"), list):
+        found.forbidden(f"{path}.items", "items must be a schema object and not an array")
+    if place.in_meta and schema.get("x-kubernetes-embedded-resource"):
+        at = f"{path}.x-kubernetes-embedded-resource"
+        found.forbidden(at, "must not be used inside of resource meta")
+
+
+def _below(schema: Json, path: str, place: Place, found: Findings, *, is_root: bool) -> None:
+    properties = schema.get("properties") or {}
+    additional = schema.get("additionalProperties")
+    if additional is not None and properties and additional is not True:
+        at = f"{path}.additionalProperties"
+        found.forbidden(at, "additionalProperties and properties are mutual exclusive")
+    if isinstance(additional, Mapping):
+        inner = place
+        if place.in_meta:
+            why = "inside additionalProperties applying to object metadata"
+            inner = replace(place, no_defaults=why)
+        _check(additional, f"{path}.additionalProperties", inner, found)
+    is_object = is_root or bool(schema.get("x-kubernetes-embedded-resource"))
+    for name, item in properties.items():
+        inner = place.losing(path) if schema.get("x-kubernetes-map-type") == "atomic" else place
+        if is_object and name in META_FIELDS:
+            why = f"in top-level {name}" if is_root else inner.no_defaults
+            inner = replace(inner, in_meta=True, no_defaults=why)
+        _check(item, f"{path}.properties[{name}]", inner, found)
+    if schema.get("not") is not None:
+        _check(schema["not"], f"{path}.not", place, found)
+    for junctor in ("allOf", "oneOf", "anyOf"):
+        for index, item in enumerate(schema.get(junctor) or ()):
+            _check(item, f"{path}.{junctor}[{index}]", place, found)
+    if isinstance(schema.get("items"), Mapping):
+        is_map = schema.get("x-kubernetes-list-type") == "map"
+        inner = place if is_map else place.losing(path)
+        _check(schema["items"], f"{path}.items", inner, found)
+
+
+def _map_type(schema: Json, path: str, found: Findings) -> None:
+    map_type, kind = schema.get("x-kubernetes-map-type"), schema.get("type") or ""
+    if map_type is None:
+        return
+    if kind != "object":
+        text = "must be object if x-kubernetes-map-type is specified"
+        found.invalid(f"{path}.type", kind, text) if kind else found.required(f"{path}.type", text)
+    if map_type not in ("atomic", "granular"):
+        found.not_supported(f"{path}.x-kubernetes-map-type", map_type, ("atomic", "granular"))
+
+
+def _list_type(schema: Json, path: str, found: Findings) -> None:
+    list_type, kind = schema.get("x-kubernetes-list-type"), schema.get("type") or ""
+    if list_type is None:
+        return
+    items = schema.get("items")
+    if kind != "array":
+        text = "must be array if x-kubernetes-list-type is specified"
+        found.invalid(f"{path}.type", kind, text) if kind else found.required(f"{path}.type", text)
+    elif list_type == "set" and isinstance(items, Mapping):
+        inner, outer = items.get("x-kubernetes-list-type"), items.get("x-kubernetes-map-type")
+        if items.get("type") == "array" and inner not in (None, "atomic"):
+            found.invalid(f"{path}.items.x-kubernetes-list-type", inner, _SET_ITEM)
+        if items.get("type") == "object" and outer != "atomic":
+            found.invalid(f"{path}.items.x-kubernetes-map-type", outer, _SET_ITEM)
+    if list_type not in ("atomic", "set", "map"):
+        known = ("atomic", "set", "map")
+        found.not_supported(f"{path}.x-kubernetes-list-type", list_type, known)
+    if list_type in ("set", "map") and isinstance(items, Mapping) and items.get("nullable"):
+        text = f"cannot be nullable when x-kubernetes-list-type is {list_type}"
+        found.forbidden(f"{path}.items.nullable", text)
+
+
+def _list_keys(schema: Json, path: str, found: Findings) -> None:
+    keys, list_type = schema.get("x-kubernetes-list-map-keys"), schema.get("x-kubernetes-list-type")
+    if keys and list_type != "map":
+        at, text = (
+            f"{path}.x-kubernetes-list-type",
+            "must be map if x-kubernetes-list-map-keys is non-empty",
+        )
+        found.required(at, text) if list_type is None else found.invalid(at, list_type, text)
+    if list_type != "map":
+        return
+    items = schema.get("items")
+    if not keys:
+        found.required(f"{path}.x-kubernetes-list-map-keys", f"must not be empty {_IS_MAP}")
+    if items is None:
+        found.required(f"{path}.items", f"must have a schema {_IS_MAP}")
+    elif not isinstance(items, Mapping):
+        found.invalid(f"{path}.items", items, f"must only have a single schema {_IS_MAP}")
+    elif items.get("type") != "object":
+        text = "must be object if parent array's x-kubernetes-list-type is map"
+        found.invalid(f"{path}.items.type", items.get("type") or "", text)
+    else:
+        _key_properties(items, keys or [], path, found)
+
+
+def _key_properties(items: Json, keys: list[str], path: str, found: Findings) -> None:
+    properties, required = items.get("properties") or {}, items.get("required") or ()
+    for index, key in enumerate(keys):
+        item, at = properties.get(key), f"{path}.items.properties[{key}]"
+        if item is None:
+            text = "entries must all be names of item properties"
+            found.invalid(f"{path}.x-kubernetes-list-map-keys", keys, text)
+        elif item.get("type") in ("array", "object"):
+            text = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+            found.invalid(f"{at}.type", items.get("type"), text)
+        if key in keys[:index]:
+            text = "must not contain duplicate entries"
+            found.invalid(f"{path}.x-kubernetes-list-map-keys", keys, text)
+        if item is not None and key not in required and item.get("default") is None:
+            found.required(
+                f"{at}.default",
+                "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
+                "required property",
+            )
+        if item is not None and item.get("nullable"):
+            text = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
+            found.forbidden(f"{at}.nullable", text)
+
+
+# -- rules ------------------------------------------------------------------------------------
+
+
+def _rules(schema: Json, path: str, place: Place, found: Findings) -> None:
+    rules = schema.get("x-kubernetes-validations") or ()
+    if not rules:
+        return
+    before, structural = len(found.causes), parse(schema)
+    for index, rule in enumerate(rules):
+        _rule_form(rule, f"{path}.x-kubernetes-validations[{index}]", structural, found)
+    if len(found.causes) == before and not any(c.field.startswith(path) for c in found.causes):
+        _rule_programs(rules, structural, path, place, found)
+
+
+def _rule_form(rule: Json, path: str, schema: Structural, found: Findings) -> None:
+    text, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
+    if not text:
+        found.required(f"{path}.rule", "rule is not specified")
+    elif message and not message.strip():
+        found.invalid(f"{path}.message", message, "must be non-empty if specified")
+    elif _has_break(message.strip()):
+        found.invalid(f"{path}.message", message, "must not contain line breaks")
+    elif _has_break(text) and not message:
+        what = "message must be specified if rule contains line breaks"
+        found.required(f"{path}.message", what)
+    expression = rule.get("messageExpression") or ""
+    if expression and not expression.strip():
+        what = "messageExpression must be non-empty if specified"
+        found.required(f"{path}.messageExpression", what)
+    reason = rule.get("reason")
+    if reason is not None and reason not in REASONS:
+        found.not_supported(f"{path}.reason", reason, REASONS)
+    at = rule.get("fieldPath") or ""
+    if at and not at.strip():
+        found.invalid(f"{path}.fieldPath", at, "must be non-empty if specified")
+    if _has_break(at):
+        found.invalid(f"{path}.fieldPath", at, "must not contain line breaks")
+    if at:
+        try:
+            paths.resolve(at, schema)
+        except Invalid:
+            found.invalid(f"{path}.fieldPath", at, "must be a valid path")
+
+
+def _has_break(text: str) -> bool:
+    return "\n" in text or "\r" in text
+
+
+def _rule_programs(
+    rules: Any, schema: Structural, path: str, place: Place, found: Findings
+) -> None:
+    """Whether the rules compile; only asked of schemas that are good otherwise."""
+    from muntin.model.custom.rules import compile_rule
+    from muntin.model.custom.shapes import shape_of
+
+    is_root = path.endswith(".openAPIV3Schema")
+    shape = shape_of(schema.as_root if is_root else schema)
+    if shape is None:
+        return
+    for index, raw in enumerate(rules):
+        at, rule = f"{path}.x-kubernetes-validations[{index}]", compile_rule(raw, schema, shape)
+        if rule.error:
+            found.invalid(f"{at}.rule", raw, rule.error)
+        if rule.message_error:
+            found.invalid(f"{at}.messageExpression", raw, rule.message_error)
+        if rule.uses_old and place.loose:
+            text = (
+                "oldSelf cannot be used on the uncorrelatable portion of the schema within "
+                f"{place.loose}"
+            )
+            found.invalid(f"{at}.rule", raw["rule"], text)
+        elif not rule.uses_old and raw.get("optionalOldSelf") is not None:
+            text = "may not be set if oldSelf is not used in rule"
+            found.invalid(f"{at}.optionalOldSelf", raw["optionalOldSelf"], text)
