@@ -25,5 +25,6 @@ async def start(core: Core, transport: DirectTransport) -> dict[str, asyncio.Tas
         "priority-and-fairness-config-producer": flow.run(),
         "kube-apiserver-autoregistration": register.run(),
         "apiservice-status-remote-available-controller": aggregation.run(),
+        "start-service-ip-repair-controllers": core.allocator.repair.run(),
     }
     return {name: asyncio.create_task(run, name=f"apiserver-{name}") for name, run in runs.items()}

@@ -36,6 +36,10 @@ class Pool:
             raise Taken("it is already allocated")
         self._owners[number] = owner
 
+    def _give(self, number: int, owner: str) -> None:
+        if self._first <= number <= self._last:
+            self._owners[number] = owner
+
     def _release(self, number: int, owner: str) -> None:
         if self._owners.get(number) == owner:
             del self._owners[number]
@@ -75,6 +79,10 @@ class PortPool(Pool):
         """
         self._hold(port, owner)
 
+    def give(self, port: int, owner: str) -> None:
+        """Say that ``port`` is ``owner``'s, whoever had it: the store has the last word."""
+        self._give(port, owner)
+
     def release(self, port: int, owner: str) -> None:
         """Take ``port`` back if it is ``owner``'s."""
         self._release(port, owner)
@@ -106,6 +114,12 @@ class AddressPool(Pool):
         if not isinstance(parsed, IPv4Address):
             raise OutOfRange("it is not in the range")
         self._hold(int(parsed), owner)
+
+    def give(self, address: str, owner: str) -> None:
+        """Say that ``address`` is ``owner``'s, whoever had it: the store has the last word."""
+        parsed = ip_address(address)
+        if isinstance(parsed, IPv4Address):
+            self._give(int(parsed), owner)
 
     def release(self, address: str, owner: str) -> None:
         """Take ``address`` back if it is ``owner``'s."""

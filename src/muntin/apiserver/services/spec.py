@@ -136,6 +136,33 @@ def _fill_address(service: Object, spec: Object, owner: str, pool: AddressPool) 
     spec.setdefault("ipFamilyPolicy", "SingleStack")
 
 
+def forget(service: Object, number: str | int) -> None:
+    """Take a drawn address or port out again, so that `fill` draws another one."""
+    spec = service["spec"]
+    if isinstance(number, str):
+        spec.pop("clusterIP", None)
+        spec.pop("clusterIPs", None)
+        return
+    for port in spec.get("ports") or ():
+        if port.get("nodePort") == number:
+            del port["nodePort"]
+    if spec.get("healthCheckNodePort") == number:
+        del spec["healthCheckNodePort"]
+
+
+def refuse(service: Object, number: str | int) -> status.ApiError:
+    """What is said when somebody else has the address or port that was asked for."""
+    if isinstance(number, str):
+        why = f"failed to allocate IP {number}: provided IP is already allocated"
+        return _invalid(service, "spec.clusterIPs", [number], why)
+    field = "spec.healthCheckNodePort"
+    for index, port in enumerate(service["spec"].get("ports") or ()):
+        if port.get("nodePort") == number:
+            field = f"spec.ports[{index}].nodePort"
+            break
+    return _invalid(service, field, number, "provided port is already allocated")
+
+
 def _fill_ports(service: Object, spec: Object, owner: str, pool: PortPool) -> None:
     shared: dict[int, int] = {}  # one number for the TCP and UDP halves of one port
     for index, port in enumerate(spec.get("ports") or ()):
