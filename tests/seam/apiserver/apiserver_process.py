@@ -78,8 +78,11 @@ class Authority:
 class ServerProcess:
     """serve.py in a process of its own."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, version: str = "", without: str = "") -> None:
         self.directory = directory
+        self.environment = {"WITHOUT_PLUGINS": without}
+        if version:
+            self.environment["KUBERNETES_VERSION"] = version
         self.authority = Authority(directory)
         self.authority.pair("server", "kube-apiserver", server=True)
         self.authority.pair("admin", "kubernetes-admin", "system:masters")
@@ -87,7 +90,7 @@ class ServerProcess:
         self.port = 0
 
     def start(self):
-        environment = {**os.environ, "PORT": str(self.port)}
+        environment = {**os.environ, **self.environment, "PORT": str(self.port)}
         self._log = (self.directory / "log").open("ab")
         self.process = subprocess.Popen(
             [sys.executable, str(SERVE), str(self.directory)],

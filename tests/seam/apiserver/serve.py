@@ -10,6 +10,7 @@ import socket
 import sys
 from pathlib import Path
 
+from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer, Listener, server_context
 from muntin.kit import log
@@ -26,6 +27,7 @@ async def main(directory: Path) -> None:
         service_account_key=(directory / "service-account.key").read_bytes(),
         advertise_address="192.0.2.1",
         port=sock.getsockname()[1],
+        admission=AdmissionConfig(disable=tuple(os.environ.get("WITHOUT_PLUGINS", "").split())),
     )
     context = server_context(
         certificate=str(directory / "server.crt"),

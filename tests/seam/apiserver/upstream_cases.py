@@ -1,0 +1,183 @@
+"""Requests that kube-apiserver was asked once, and how an answer is made comparable.
+
+A case file under tests/golden/upstream/cases is a list of steps, run in order against one server in
+a namespace of its own:
+``send`` METHOD and path (``{ns}`` stands for the namespace), ``body``, ``type`` (of the body),
+``accept``, ``as`` (a user to impersonate, groups after commas), ``keep`` (names for values of the
+answer, by dotted path, to be used as ``{name}`` later) and ``versions`` (the API versions that
+are asked; all, where it is missing).
+Answers lie under tests/golden/upstream/answers/VERSION, one JSON document per case file.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import secrets
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parents[2] / "golden/upstream"
+CASES = HERE / "cases"
+ANSWERS = HERE / "answers"
+CHANGING = {"uid", "resourceVersion", "creationTimestamp", "time", "deletionTimestamp",
+            "lastTransitionTime", "lastUpdateTime", "continue", "selfLink"}  # fmt: skip
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ADDRESS = re.compile(r"\b10\.(9[6-9]|10\d|11[01])\.\d+\.\d+\b")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One API server as its administrator reaches it."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext
+    headers: dict[str, str]
+
+    def send(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, str, str, bytes]:
+        """Status, media type, Warning header and body of the answer."""
+        connection = http.client.HTTPSConnection(self.host, self.port, context=self.tls, timeout=30)
+        try:
+            connection.request(method, path, body, {**self.headers, **headers})
+            answer = connection.getresponse()
+            kind = (answer.getheader("Content-Type") or "").partition(";")[0]
+            return answer.status, kind, answer.getheader("Warning") or "", answer.read()
+        finally:
+            connection.close()
+
+
+def names() -> list[str]:
+    """The names of all case files."""
+    return sorted(path.stem for path in CASES.glob("*.yaml"))
+
+
+def steps(name: str, version: str) -> list[dict[str, Any]]:
+    """The steps of a case file that are for an API version."""
+    found = yaml.safe_load((CASES / f"{name}.yaml").read_text())
+    return [step for step in found if version in step.get("versions", (version,))]
+
+
+def run(target: Target, name: str, version: str) -> list[dict[str, Any]]:
+    """Every step's request and its comparable answer."""
+    namespace = f"case-{name}-{secrets.token_hex(3)}"
+    _ask(target, "POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    kept = {"ns": namespace}
+    found = []
+    for step in steps(name, version):
+        status, kind, warning, raw = _step(target, step, kept)
+        answer = _plain(kind, raw)
+        for key, path in step.get("keep", {}).items():
+            kept[key] = str(_at(answer, path))
+        found.append(
+            {
+                "send": step["send"],
+                **({"warning": warning.replace(namespace, "{ns}")} if warning else {}),
+                "status": status,
+                "body": _comparable(answer, namespace),
+            }
+        )
+    _ask(target, "DELETE", f"/api/v1/namespaces/{namespace}", None)
+    return found
+
+
+def _ask(target: Target, method: str, path: str, body: Any) -> None:
+    data = None if body is None else json.dumps(body).encode()
+    status, _, _, raw = target.send(method, path, data, {"Content-Type": "application/json"})
+    assert status < 300, raw
+
+
+def _step(
+    target: Target, step: dict[str, Any], kept: dict[str, str]
+) -> tuple[int, str, str, bytes]:
+    method, path = step["send"].split(" ", 1)
+    headers = {"Accept": step.get("accept", "application/json")}
+    if "as" in step:
+        user, *groups = step["as"].split(",")
+        headers["Impersonate-User"] = user
+        if groups:
+            headers["Impersonate-Group"] = groups[0]
+    data = None
+    if "body" in step:
+        body = step["body"]
+        text = body if isinstance(body, str) else json.dumps(body)
+        data = _filled(text, kept).encode()
+        headers["Content-Type"] = step.get("type", "application/json")
+    return target.send(method, _filled(path, kept), data, headers)
+
+
+def _filled(text: str, kept: dict[str, str]) -> str:
+    for key, value in kept.items():
+        text = text.replace(f"{{{key}}}", value)
+    return text
+
+
+def _at(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        value = value[int(part)] if isinstance(value, list) else value[part]
+    return value
+
+
+def _plain(kind: str, raw: bytes) -> Any:
+    if kind == "application/json":
+        lines = raw.splitlines()
+        if len(lines) > 1 and all(line.startswith(b"{") for line in lines):
+            return [json.loads(line) for line in lines]  # the events of a watch
+        return json.loads(raw)
+    return raw.decode("utf-8", "replace")
+
+
+def _comparable(value: Any, namespace: str) -> Any:
+    if isinstance(value, dict):
+        if "columnDefinitions" in value:
+            value = _table(value)
+        return {
+            key: "{changes}" if key in CHANGING and item else _comparable(item, namespace)
+            for key, item in sorted(value.items())
+            if not (key == "creationTimestamp" and item is None)
+        }
+    if isinstance(value, list):
+        return [_comparable(item, namespace) for item in value]
+    if isinstance(value, str):
+        text = value.replace(namespace, "{ns}")
+        return _ADDRESS.sub("{address}", _UID.sub("{uid}", text))
+    return value
+
+
+def _table(table: dict[str, Any]) -> dict[str, Any]:
+    """A Table without its columns' descriptions, which are upstream's prose, and without ages."""
+    columns = [
+        {key: item for key, item in column.items() if key != "description"}
+        for column in table["columnDefinitions"] or ()
+    ]
+    rows = [
+        {**row, "cells": ["{changes}" if _is_time(cell) else cell for cell in row["cells"]]}
+        for row in table.get("rows") or ()
+    ]
+    return {**table, "columnDefinitions": columns, "rows": rows}
+
+
+def _is_time(cell: Any) -> bool:
+    return isinstance(cell, str) and re.fullmatch(r"\d+s|\d{4}-\d\d-\d\dT[\d:]+Z", cell) is not None
+
+
+def differences(wanted: Any, found: Any, path: str = "") -> Iterator[str]:
+    """``path: wanted != found`` for every place where both differ."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key in sorted({*wanted, *found}):
+            yield from differences(
+                wanted.get(key, "(nothing)"), found.get(key, "(nothing)"), f"{path}.{key}"
+            )
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
+            yield from differences(one, other, f"{path}[{index}]")
+    elif wanted != found:
+        yield f"{path}: {json.dumps(wanted)} != {json.dumps(found)}"
