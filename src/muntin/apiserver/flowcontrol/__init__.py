@@ -54,13 +54,19 @@ class Flow:
 class Seat:
     """A place of a request among those that run; ``leave`` it when the answer is made."""
 
-    __slots__ = ("_control", "_since", "_waiter", "flow", "seats")
+    __slots__ = ("_control", "_request", "_since", "_waiter", "flow", "seats")
 
     def __init__(
-        self, control: FlowControl, flow: Flow, seats: int, waiter: Waiter | None = None
+        self,
+        control: FlowControl,
+        flow: Flow,
+        request: ApiRequest,
+        seats: int,
+        waiter: Waiter | None = None,
     ) -> None:
         self._control = control
         self.flow = flow
+        self._request = request
         self.seats = seats
         self._waiter = waiter
         self._since = time.monotonic()
@@ -70,9 +76,14 @@ class Seat:
         level, now = self.flow.level, time.monotonic()
         level.in_use -= self.seats
         level.executing -= 1
-        if self._waiter is not None and level.queues is not None:
-            level.queues.advance(now, level.nominal)
-            level.queues.finished(self._waiter, now)
+        queues = level.queues
+        if queues is not None and (self._waiter is not None or queues.waiting):
+            queues.advance(now, level.nominal)
+            if self._waiter is not None:
+                queues.finished(self._waiter, now)
+            else:  # it never waited, yet its flow has had that time
+                took = (now - self._since) * self.seats
+                queues.charge(_flow_hash(self.flow, self._request), took)
         self._control.left(self.flow, now - self._since)
 
 
@@ -150,6 +161,11 @@ class FlowControl:
         found.sort(key=lambda row: row[:2])
         return [(spec, flow) for _, _, spec, flow in found]
 
+    def refresh(self) -> None:
+        """Serve by the configuration as it is now."""
+        if self._stale:
+            self._configure()
+
     def classify(self, request: ApiRequest) -> Flow:
         """The flow of ``request``."""
         if self._stale:
@@ -189,7 +205,7 @@ class FlowControl:
         level.in_use += seats
         level.executing += 1
         self.metrics.started(level.name, flow.schema, seats)
-        return flow, Seat(self, flow, seats)
+        return flow, Seat(self, flow, request, seats)
 
     def _width(self, request: ApiRequest, level: Level) -> int:
         """How many seats a list takes: one for each hundred objects."""
@@ -226,26 +242,26 @@ class FlowControl:
             async with asyncio.timeout(min(self._wait_s, deadline_s / 4)):
                 await waiter.future
         except TimeoutError:
-            self._give_up(flow, waiter)
+            self._give_up(flow, request, waiter)
             self.metrics.waited(level.name, flow.schema, time.monotonic() - came, executed=False)
             self._reject(flow, "time-out")
             return None
         except asyncio.CancelledError:
-            self._give_up(flow, waiter)
+            self._give_up(flow, request, waiter)
             raise
         finally:
             self._waiting -= 1
             self.metrics.queued(level.name, flow.schema, -seats, -1)
         self.metrics.waited(level.name, flow.schema, time.monotonic() - came, executed=True)
         self.metrics.started(level.name, flow.schema, seats)
-        return Seat(self, flow, seats, waiter)
+        return Seat(self, flow, request, seats, waiter)
 
-    def _give_up(self, flow: Flow, waiter: Waiter) -> None:
+    def _give_up(self, flow: Flow, request: ApiRequest, waiter: Waiter) -> None:
         queues = flow.level.queues
         assert queues is not None
         if waiter.future.done() and not waiter.future.cancelled():  # started at the same moment
             self.metrics.started(flow.level.name, flow.schema, waiter.seats)
-            Seat(self, flow, waiter.seats, waiter).leave()
+            Seat(self, flow, request, waiter.seats, waiter).leave()
         elif waiter in waiter.queue.waiting:
             queues.remove(waiter)
             self.dispatch()

@@ -137,6 +137,13 @@ class FairQueues:
         queue.executing -= waiter.seats
         queue.next -= (SERVICE_S - (now_s - waiter.started_s)) * waiter.seats
 
+    def charge(self, flow_hash: int, seat_seconds: float) -> None:
+        """Let the fullest queue of a flow pay for what ran without waiting in it."""
+        hand = deal(flow_hash, len(self._queues), self._hand_size)
+        queue = max((self._queues[at] for at in hand), key=lambda found: found.seats_waiting)
+        if queue.waiting:
+            queue.next = max(queue.next, queue.waiting[0].arrival) + seat_seconds
+
     def lengths(self) -> list[int]:
         """How many wait in each queue."""
         return [len(queue.waiting) for queue in self._queues]
