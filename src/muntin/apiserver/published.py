@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -19,6 +19,9 @@ from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
 from muntin.model import discovery
 from muntin.model.schema import Schema
+
+if TYPE_CHECKING:
+    from muntin.model.custom.definition import Version
 
 GNOSTIC = "application/com.github.proto-openapi.spec.v2"
 # The client asks for "v2@v1.0", which is no legal media type; the answer has a dot.
@@ -116,13 +119,20 @@ class Published:
 
     # -- OpenAPI -----------------------------------------------------------------------------
 
+    def _customs(self) -> list[Version]:
+        """The served versions of custom definitions."""
+        found = self._registry.definitions.values()
+        return [
+            version for each in found for version in each.versions.values() if version.is_served
+        ]
+
     def v3_index(self) -> Document:
         """``/openapi/v3``: where each group version's document is."""
 
         def make() -> bytes:
             from muntin.model import openapi  # built only for those who ask
 
-            found = openapi.v3_index(self._schema, self._registry.rows)
+            found = openapi.v3_index(self._schema, self._registry.rows, self._customs())
             remote = self._registry.remote
             if not remote:
                 return found
@@ -138,7 +148,8 @@ class Published:
 
             if all(row.root != f"/{root}" for row in self._registry.rows):
                 return None
-            return openapi.v3_document(self._schema, self._registry.rows, root)
+            rows = self._registry.rows
+            return openapi.v3_document(self._schema, rows, root, self._customs())
 
         return self._document(("v3", root), make)
 
@@ -149,7 +160,7 @@ class Published:
             from muntin.model import openapi
 
             build = openapi.v2_gnostic if protobuf else openapi.v2_json
-            found = build(self._schema, self._registry.rows)
+            found = build(self._schema, self._registry.rows, self._customs())
             remote = self._registry.remote
             if protobuf or not remote:  # clients of that form know what is built in only
                 return found

@@ -6,11 +6,10 @@ Clients look here for the kind behind a resource's path, and for the parameters 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from muntin.model.resources import Resource
-from muntin.model.schema import Schema
 
 Json = dict[str, Any]
 
@@ -102,8 +101,8 @@ def v2(rows: Iterable[Resource]) -> Json:
     return _paths(rows, operation, parameter)
 
 
-def v3(schema: Schema, rows: Iterable[Resource]) -> Json:
-    """``paths`` of an OpenAPI v3 document."""
+def v3(kinds: Mapping[tuple[str, str, str], str], rows: Iterable[Resource]) -> Json:
+    """``paths`` of an OpenAPI v3 document; ``kinds`` are the names of types."""
 
     def parameter(name: str, place: str) -> Json:
         required = {"required": True} if place == "path" else {}
@@ -116,7 +115,7 @@ def v3(schema: Schema, rows: Iterable[Resource]) -> Json:
 
     def operation(row: Resource, method: str, action: str, parameters: tuple[str, ...]) -> Json:
         listed = row.list_kind if action == "list" else row.kind
-        answer = schema.kinds.get((row.group, row.version, listed))
+        answer = kinds.get((row.group, row.version, listed))
         result: Json = {
             "operationId": f"{action}{row.version.title()}{row.kind}",
             "parameters": [parameter(name, "query") for name in parameters],
