@@ -105,10 +105,7 @@ def check_new(request: ApiRequest, obj: Object) -> None:
     metadata.pop("resourceVersion", None)  # it says nothing of an object that is not there
     name = metadata.get("name")
     if not name:
-        raise status.bad_request(
-            f"the name of the object ({request.name} based on URL) was undeterminable: name must "
-            "be provided"
-        )
+        raise without_name(request)
     if name != request.name:
         raise status.bad_request(
             f"the name of the object ({name}) does not match the name on the URL ({request.name})"
@@ -119,3 +116,11 @@ def check_new(request: ApiRequest, obj: Object) -> None:
             "found"
         )
         raise status.conflict(request.target, request.name, why)
+
+
+def without_name(request: ApiRequest) -> status.ApiError:
+    """The error for an object that has lost its name, or never had one."""
+    return status.bad_request(
+        f"the name of the object ({request.name} based on URL) was undeterminable: name must be "
+        "provided"
+    )

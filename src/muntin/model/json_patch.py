@@ -1,4 +1,9 @@
-"""JSON patch (RFC 6902) over plain JSON values, with JSON pointers (RFC 6901)."""
+"""JSON patch (RFC 6902) over plain JSON values, with JSON pointers (RFC 6901).
+
+As upstream's library does, a ``replace`` may name a member that is not there yet, a ``copy`` of
+such a one is null, and so is what ``add`` and ``replace`` without a value set.
+Source: github.com/evanphx/json-patch v4.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,6 @@ from typing import Any
 
 from muntin.kit.errors import Invalid
 
-
-class Malformed(Invalid):
-    """The patch is no JSON patch, whatever it is applied to."""
-
-
 MOST_COPIED_BYTES = 3 * 1024 * 1024  # by all copy operations of one patch
 _index = re.compile(r"-?(0|[1-9][0-9]*)").fullmatch
 
@@ -23,19 +23,18 @@ def apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """``document`` after all ``operations``, in order; the arguments are not changed.
 
     Raises:
-        Malformed: it is no list of objects.
         Invalid: an operation is malformed, its path does not exist, or a test fails; the message
             names the operation and the path. Nothing is applied then.
     """
     if not isinstance(operations, list):
-        raise Malformed("json patch: the body must be an array of operations")
+        raise Invalid("json patch: the body must be an array of operations")
     result = copy.deepcopy(document)
     copied = 0
     for operation in operations:
         if not isinstance(operation, Mapping):
-            raise Malformed("json patch: each operation must be an object")
+            raise Invalid("json patch: each operation must be an object")
         if operation.get("op") == "copy":  # copies of copies grow fast
-            copied += len(json.dumps(_get(result, _path(operation, "from"))))
+            copied += len(json.dumps(_found(result, _path(operation, "from"))))
             if copied > MOST_COPIED_BYTES:
                 raise Invalid(
                     "json patch: unable to complete the copy, the accumulated size increase of "
@@ -48,14 +47,14 @@ def apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
 def _apply_one(document: Any, operation: Mapping[str, Any]) -> Any:
     name = operation.get("op")
     if name == "add":
-        return _add(document, _path(operation), copy.deepcopy(_value(operation)))
+        return _add(document, _path(operation), copy.deepcopy(operation.get("value")))
     if name == "remove":
         return _remove(document, _path(operation))[0]
     if name == "replace":
         path = _path(operation)
-        if path:
+        if path and _found(document, path) is not None:
             document = _remove(document, path)[0]
-        return _add(document, path, copy.deepcopy(_value(operation)))
+        return _add(document, path, copy.deepcopy(operation.get("value")))
     if name == "move":
         source, target = _path(operation, "from"), _path(operation)
         if target[: len(source)] == source and len(target) > len(source):
@@ -64,18 +63,12 @@ def _apply_one(document: Any, operation: Mapping[str, Any]) -> Any:
         return _add(document, target, moved)
     if name == "copy":
         source = _path(operation, "from")
-        return _add(document, _path(operation), copy.deepcopy(_get(document, source)))
+        return _add(document, _path(operation), copy.deepcopy(_found(document, source)))
     if name == "test":
-        if not _equal(_found(document, _path(operation)), _value(operation)):
+        if not _equal(_found(document, _path(operation)), operation.get("value")):
             raise Invalid(f"json patch: testing value {operation['path']} failed: test failed")
         return document
     raise Invalid(f"json patch: unexpected kind: {name}")
-
-
-def _value(operation: Mapping[str, Any]) -> Any:
-    if "value" not in operation:
-        raise Invalid(f"json patch: {operation.get('op')} operation: missing value")
-    return operation["value"]
 
 
 def _path(operation: Mapping[str, Any], member: str = "path") -> list[str]:
@@ -109,7 +102,7 @@ def _position(items: list[Any], part: str, path: Sequence[str], last: int) -> in
 
 
 def _found(document: Any, path: Sequence[str]) -> Any:
-    """What is at ``path``; a member that is not there is null to a test."""
+    """What is at ``path``; null for a member that is not there, if its object is."""
     if not path:
         return document
     parent = _get(document, path[:-1])

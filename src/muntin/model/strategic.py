@@ -8,10 +8,12 @@ contributors/devel/sig-api-machinery/strategic-merge-patch.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from muntin.kit.errors import Invalid
+from muntin.model.go_values import kind as go_kind
+from muntin.model.go_values import show
 from muntin.model.schema import Schema, Shape, Type
 
 _DIRECTIVE = "$patch"
@@ -48,23 +50,23 @@ def _merge_object(
     if directive == "delete":
         return {}
     if directive not in (None, "merge"):
-        raise Invalid(f"strategic merge patch: unknown $patch directive {directive!r}")
+        raise Invalid(f"unknown patch type: {show(directive)} in map: {show(patch)}")
     result = _retained(document, patch)
     shapes = _shapes(type_)
     for name, item in patch.items():
-        if name.startswith("$"):
-            continue
         shape = shapes.get(name)
+        if _is_directive(name):
+            continue
         if item is None:
             result.pop(name, None)
         elif isinstance(item, dict):
             result[name] = _merge_member(schema, shape, result.get(name), item)
-        elif isinstance(item, list) and _merges(shape):
+        elif isinstance(item, list) and _merges(shape) and isinstance(result.get(name), list):
             assert shape is not None
-            result[name] = _merge_list(schema, shape, name, result.get(name), item, patch)
+            result[name] = _merge_list(schema, shape, result[name], item)
         else:
             result[name] = _clean(item)
-    _apply_list_directives(schema, shapes, result, patch)
+    _apply_list_directives(shapes, document, result, patch)
     return result
 
 
@@ -113,13 +115,10 @@ def _retained(document: Mapping[str, Any], patch: Mapping[str, Any]) -> Object:
     if keys is None:
         return dict(document)
     if not isinstance(keys, list):
-        raise Invalid("strategic merge patch: $retainKeys must be a list of field names")
-    extra = [
-        name for name in patch if not name.startswith("$") and name not in keys
-        and patch[name] is not None
-    ]  # fmt: skip
-    if extra:
-        raise Invalid(f"strategic merge patch: $retainKeys does not list {extra[0]!r}")
+        raise Invalid("invalid patch format of retainKeys")
+    for name, item in patch.items():
+        if item is not None and not _is_directive(name) and name not in keys:
+            raise Invalid("invalid patch format of retainKeys")
     return {name: item for name, item in document.items() if name in keys}
 
 
@@ -144,119 +143,139 @@ def _is_deletion(item: Any) -> bool:
     return isinstance(item, dict) and item.get(_DIRECTIVE) == "delete"
 
 
-def _merge_list(
-    schema: Schema, shape: Shape, name: str, old: Any, patch: list[Any], owner: Mapping[str, Any]
-) -> list[Any]:
-    base = old if isinstance(old, list) else []
-    if not shape.merge_key:
-        kept = [item for item in base if item not in owner.get(_DELETE + name, ())]
-        return _unique([*kept, *patch])
-    return _merge_keyed(schema, shape, name, base, patch)
+def _merge_list(schema: Schema, shape: Shape, old: list[Any], patch: list[Any]) -> list[Any]:
+    """The elements of both; those of ``patch`` in its order, the others where they were."""
+    key = shape.merge_key
+    if not key:
+        merged = _unique([*old, *patch])
+        return _arranged(merged, patch, old, "")
+    merged, changed = _merge_keyed(schema, shape, old, patch)
+    return _arranged(merged, changed, old, key)
 
 
 def _unique(items: Iterable[Any]) -> list[Any]:
     result: list[Any] = []
     for item in items:
-        if item not in result:
+        if not any(_equal(item, known) for known in result):
             result.append(item)
     return result
 
 
+def _equal(one: Any, other: Any) -> bool:
+    return bool(one == other) and (one is other or type(one) is type(other))
+
+
 def _merge_keyed(
-    schema: Schema, shape: Shape, name: str, base: list[Any], patch: list[Any]
-) -> list[Any]:
-    """A list of objects that ``shape.merge_key`` tells apart."""
+    schema: Schema, shape: Shape, old: list[Any], patch: list[Any]
+) -> tuple[list[Any], list[Any]]:
+    """A list of objects that a merge key tells apart, and the elements that were merged in."""
     key = shape.merge_key
-    if any(isinstance(item, dict) and item.get(_DIRECTIVE) == "replace" for item in patch):
-        return [
-            _clean({label: member for label, member in item.items() if label != _DIRECTIVE})
-            for item in patch
-            if item != {_DIRECTIVE: "replace"}
-        ]
-    item_type = _object_type(schema, shape.items)
-    result = list(base)
+    result, changes, replaces = list(old), [], False
     for item in patch:
         if not isinstance(item, dict):
-            raise Invalid(f"strategic merge patch: each element of {name} must be an object")
-        if key not in item:
-            raise Invalid(
-                f"strategic merge patch: an element of {name} does not contain declared merge "
-                f"key: {key}"
-            )
-        places = [
-            index
-            for index, old in enumerate(result)
-            if isinstance(old, dict) and old.get(key) == item[key]
-        ]
-        if _is_deletion(item):
-            result = [old for index, old in enumerate(result) if index not in places]
-        elif places:
-            result[places[0]] = _merge_object(schema, item_type, result[places[0]], item)
+            kept = show(old)
+            raise Invalid(f"list element types are not identical: [{kept} {show(patch)}]")
+        directive = item.get(_DIRECTIVE)
+        if directive == "replace":
+            replaces = True
+        elif directive == "delete":
+            _check_key(item, key, "delete patch type with no merge key defined")
+            result = [row for row in result if not _has_key(row, key, item[key])]
+        elif directive == "merge":
+            raise Invalid("merging lists cannot yet be specified in the patch")
+        elif directive is not None:
+            raise Invalid(f"unknown patch type: {show(directive)} in map: {show(item)}")
         else:
+            changes.append(item)
+    if replaces:
+        return _clean(changes), []
+    item_type = _object_type(schema, shape.items)
+    for item in changes:
+        _check_key(item, key, f"map: {show(item)} does not contain declared merge key: {key}")
+        at = next((i for i, row in enumerate(result) if _has_key(row, key, item[key])), None)
+        if at is None:
             result.append(_merge_object(schema, item_type, {}, item))
-    return result
+        else:
+            result[at] = _merge_object(schema, item_type, result[at], item)
+    return result, changes
+
+
+def _check_key(item: Mapping[str, Any], key: str, why: str) -> None:
+    if key not in item:
+        raise Invalid(why)
+
+
+def _has_key(row: Any, key: str, value: Any) -> bool:
+    return isinstance(row, dict) and key in row and _equal(row[key], value)
 
 
 def _apply_list_directives(
-    schema: Schema, shapes: Mapping[str, Shape], result: Object, patch: Mapping[str, Any]
+    shapes: Mapping[str, Shape], old: Mapping[str, Any], result: Object, patch: Mapping[str, Any]
 ) -> None:
     for directive, value in patch.items():
-        name = directive.partition("/")[2]
-        if directive.startswith(_DELETE):
+        kind, _, name = directive.partition("/")
+        items = result.get(name)
+        if f"{kind}/" == _DELETE and isinstance(items, list) and isinstance(value, list):
+            result[name] = [item for item in items if item not in value]
+        elif f"{kind}/" == _ORDER:
             if not isinstance(value, list):
-                raise Invalid(f"strategic merge patch: {directive} must be a list")
-            if isinstance(result.get(name), list) and name not in patch:
-                result[name] = [item for item in result[name] if item not in value]
-        elif directive.startswith(_ORDER):
-            if not isinstance(value, list):
-                raise Invalid(f"strategic merge patch: {directive} must be a list")
-            if isinstance(result.get(name), list):
-                result[name] = _ordered(result[name], value, shapes.get(name), patch.get(name))
-        elif directive.startswith("$") and directive not in (_DIRECTIVE, _RETAIN):
-            raise Invalid(f"strategic merge patch: unknown directive {directive!r}")
+                raise Invalid(f"expected a []interface {{}}, but received a {go_kind(value)}")
+            shape = shapes.get(name)
+            key = shape.merge_key if shape is not None else ""
+            _check_order(value, patch.get(name), key)
+            if isinstance(items, list):
+                before = old.get(name)
+                server = before if isinstance(before, list) else []
+                result[name] = _arranged(items, value, server, key)
 
 
-def _ordered(
-    items: list[Any], order: Sequence[Any], shape: Shape | None, patched: Any
-) -> list[Any]:
+def _arranged(items: list[Any], order: Sequence[Any], server: Sequence[Any], key: str) -> list[Any]:
     """``items`` with those that ``order`` lists in that order.
 
-    Items that only the server has keep their place relative to the items around them: each stays
-    behind the listed item that it followed, as upstream merges the two orders.
+    The others keep the order they have in ``server``; each comes before the first listed item that
+    it comes before there. Source: strategicpatch mergeSortedSlice.
     """
-    key = shape.merge_key if shape is not None else ""
 
     def identity(item: Any) -> Any:
-        return item.get(key) if key and isinstance(item, dict) else item
+        value = item.get(key) if key and isinstance(item, dict) else item
+        return (type(value), value) if isinstance(value, str | int | float | bool) else repr(value)
 
-    wanted = [identity(item) for item in order]
-    _check_order(wanted, patched, identity)
-    places = {_hashable(value): index for index, value in enumerate(wanted)}
+    wanted, places = _places(order, identity), _places(server, identity)
+    last = len(items)
     listed = sorted(
-        (item for item in items if _hashable(identity(item)) in places),
-        key=lambda item: places[_hashable(identity(item))],
+        (item for item in items if identity(item) in wanted), key=lambda row: wanted[identity(row)]
     )
-    server_only = [
-        (index, item) for index, item in enumerate(items) if _hashable(identity(item)) not in places
-    ]
-    position = {_hashable(identity(item)): index for index, item in enumerate(items)}
+    others = sorted(
+        (item for item in items if identity(item) not in wanted),
+        key=lambda row: places.get(identity(row), last),
+    )
     result: list[Any] = []
     for item in listed:
-        here = position[_hashable(identity(item))]
-        while server_only and server_only[0][0] < here:
-            result.append(server_only.pop(0)[1])
+        here = places.get(identity(item))
+        while others and here is not None and places.get(identity(others[0]), here) < here:
+            result.append(others.pop(0))
         result.append(item)
-    return [*result, *(item for _, item in server_only)]
+    return [*result, *others]
 
 
-def _check_order(wanted: list[Any], patched: Any, identity: Any) -> None:
-    for item in patched if isinstance(patched, list) else ():
-        if not _is_deletion(item) and identity(item) not in wanted:
+def _places(items: Sequence[Any], identity: Callable[[Any], Any]) -> dict[Any, int]:
+    found: dict[Any, int] = {}
+    for index, item in enumerate(items):
+        found.setdefault(identity(item), index)
+    return found
+
+
+def _check_order(order: list[Any], patched: Any, key: str) -> None:
+    """The elements of the patch must be in ``order``, in the same order."""
+    rows = [row for row in patched if not _is_deletion(row)] if isinstance(patched, list) else []
+    left = iter(order)
+    for row in rows:
+        wanted = row.get(key) if key and isinstance(row, dict) else row
+        if not any(
+            _equal(item.get(key) if key and isinstance(item, dict) else item, wanted)
+            for item in left
+        ):
             raise Invalid(
-                "strategic merge patch: $setElementOrder does not list the element "
-                f"{identity(item)!r}"
+                f"The order in patch list:\n{show(patched)}\n doesn't match $setElementOrder list:"
+                f"\n{show(order)}\n"
             )
-
-
-def _hashable(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool) else repr(value)

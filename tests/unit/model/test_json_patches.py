@@ -53,6 +53,28 @@ def test_json_patch(name: str, document: Any, operations: Any, expected: Any) ->
 
 
 @pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        ([{"op": "replace", "path": "/b", "value": 2}], {"a": [1, 2], "b": 2}),
+        ([{"op": "copy", "from": "/b", "path": "/c"}], {"a": [1, 2], "c": None}),
+        ([{"op": "add", "path": "/b"}], {"a": [1, 2], "b": None}),
+        ([{"op": "test", "path": "/b", "value": None}], {"a": [1, 2]}),
+        ([{"op": "remove", "path": "/a/-1"}], {"a": [1]}),
+        ([{"op": "add", "path": "/a/-1", "value": 3}], {"a": [1, 2, 3]}),
+    ],
+)
+def test_members_that_are_not_there_and_indices_from_behind(operations: Any, expected: Any) -> None:
+    """As a kube-apiserver 1.36 answers, whose library is laxer than the RFC."""
+    assert json_patch.apply({"a": [1, 2]}, operations) == expected
+
+
+def test_copies_of_copies_end() -> None:
+    grow = [{"op": "copy", "from": "/a", "path": "/a/-"}]
+    with pytest.raises(Invalid, match="exceeding the limit 3145728"):
+        json_patch.apply({"a": ["x" * 1000]}, grow * 40)
+
+
+@pytest.mark.parametrize(
     ("document", "operations", "message"),
     [
         ({"baz": "qux"}, [{"op": "test", "path": "/baz", "value": "bar"}], "/baz failed"),  # A.9
@@ -61,8 +83,10 @@ def test_json_patch(name: str, document: Any, operations: Any, expected: Any) ->
         ({"a": [1]}, [{"op": "remove", "path": "/a/1"}], "invalid array index"),
         ({"a": [1]}, [{"op": "add", "path": "/a/01", "value": 1}], "invalid array index"),
         ({}, [{"op": "remove", "path": "/a"}], "missing value"),
-        ({}, [{"op": "replace", "path": "/a", "value": 1}], "missing value"),
-        ({}, [{"op": "add", "path": "/a"}], "missing value"),
+        ({}, [{"op": "replace", "path": "/a/b", "value": 1}], "missing value"),
+        ({}, [{"op": "move", "from": "/a", "path": "/b"}], "missing value"),
+        ({"a": [1]}, [{"op": "remove", "path": "/a/-"}], "invalid array index"),
+        ({"a": [1]}, [{"op": "remove", "path": "/a/-2"}], "invalid array index"),
         ({}, [{"op": "nope", "path": "/a"}], "unexpected kind: nope"),
         ({}, [{"op": "add", "path": "a", "value": 1}], "must be a pointer"),
         ({"a": {}}, [{"op": "move", "from": "/a", "path": "/a/b"}], "into itself"),

@@ -71,15 +71,19 @@ def test_set_element_order_sorts_and_keeps_what_only_the_server_has() -> None:
         }
     }
     result = patched(PODS, containers("injected", "a", "b"), patch)
-    assert [row["name"] for row in result["spec"]["containers"]] == ["injected", "new", "b", "a"]
+    assert [row["name"] for row in result["spec"]["containers"]] == ["new", "injected", "b", "a"]
 
 
 def test_set_element_order_must_list_what_is_patched() -> None:
     patch = {
         "spec": {"$setElementOrder/containers": [{"name": "a"}], "containers": [{"name": "b"}]}
     }
-    with pytest.raises(Invalid, match="does not list the element 'b'"):
+    with pytest.raises(Invalid) as refused:
         patched(PODS, containers("a"), patch)
+    assert refused.value.message == (
+        "The order in patch list:\n[map[name:b]]\n doesn't match $setElementOrder list:\n"
+        "[map[name:a]]\n"
+    )
 
 
 def test_retain_keys_drops_the_other_members() -> None:
@@ -100,10 +104,22 @@ def test_lists_of_primitives_merge_and_delete() -> None:
     assert patched(PODS, document, {"metadata": {"finalizers": ["b", "c"]}}) == {
         "metadata": {"finalizers": ["a", "b", "c"]}
     }
+    # Elements of the patch are in its order; others stay before those that they were before.
+    assert patched(PODS, document, {"metadata": {"finalizers": ["e", "a"]}}) == {
+        "metadata": {"finalizers": ["e", "a", "b"]}
+    }
     drop = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"]}}
     assert patched(PODS, document, drop) == {"metadata": {"finalizers": ["b"]}}
     both = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"], "finalizers": ["c"]}}
-    assert patched(PODS, document, both) == {"metadata": {"finalizers": ["b", "c"]}}
+    assert patched(PODS, document, both) == {"metadata": {"finalizers": ["c", "b"]}}
+    odd = {"metadata": {"$deleteFromPrimitiveList/finalizers": "a"}}
+    assert patched(PODS, document, odd) == document
+
+
+def test_a_list_that_was_not_there_is_taken_as_it_is() -> None:
+    ports = [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]
+    patch = {"spec": {"containers": [{"name": "a", "ports": ports}]}}
+    assert patched(PODS, containers("a"), patch)["spec"]["containers"][0]["ports"] == ports
 
 
 def test_ports_of_services_merge_by_port() -> None:
@@ -119,15 +135,33 @@ def test_ports_of_services_merge_by_port() -> None:
     ("patch", "message"),
     [
         ({"spec": {"containers": [{"image": "x"}]}}, "declared merge key: name"),
-        ({"spec": {"$patch": "explode"}}, "unknown \\$patch directive"),
-        ({"spec": {"$retainKeys": ["a"], "b": 1}}, "does not list 'b'"),
-        ({"$wrong": 1}, "unknown directive"),
+        ({"spec": {"$patch": "explode"}}, "unknown patch type: explode in map"),
+        ({"spec": {"$retainKeys": ["a"], "b": 1}}, "invalid patch format of retainKeys"),
+        ({"spec": {"$setElementOrder/containers": 1}}, "but received a int64"),
+        ({"spec": {"containers": ["x"]}}, "list element types are not identical"),
         ([], "must be an object"),
     ],
 )
 def test_bad_patches_are_refused(patch: Any, message: str) -> None:
     with pytest.raises(Invalid, match=message):
         patched(PODS, containers("a"), patch)
+
+
+def naive(have: list[str], wanted: list[str], gone: list[str]) -> set[str]:
+    return ({*have} - {*gone}) | {*wanted}
+
+
+@given(st.data())
+def test_merging_and_deleting_elements_is_what_sets_say(data: st.DataObject) -> None:
+    names = st.lists(st.sampled_from("abcdef"), unique=True, max_size=5)
+    have, wanted = data.draw(names), data.draw(names)
+    gone = [name for name in data.draw(names) if name not in wanted]
+    rows: list[dict[str, str]] = [{"name": name, "image": "new"} for name in wanted]
+    rows += [{"name": name, "$patch": "delete"} for name in gone]
+    result = patched(PODS, containers(*have), {"spec": {"containers": rows}})["spec"]["containers"]
+    assert {row["name"] for row in result} == (naive(have, wanted, gone) if have else
+                                               {*wanted})  # fmt: skip
+    assert {row["name"] for row in result if row["image"] == "new"} == {*wanted}
 
 
 names = st.lists(st.sampled_from("abcdef"), unique=True, max_size=5)

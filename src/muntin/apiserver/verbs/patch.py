@@ -5,6 +5,8 @@ Source: apiserver v1.34 pkg/endpoints/handlers/patch.go.
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,9 +28,12 @@ from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.kit.http.messages import Response
-from muntin.model import decoding, json_patch, merge_patch, strategic
+from muntin.kit.log import fields
+from muntin.model import decoding, go_values, json_patch, merge_patch, strategic
 from muntin.model.schema import Schema, Type
 from muntin.seams.kube import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
+
+log = logging.getLogger(__name__)
 
 Object = dict[str, Any]
 Take = Callable[[Object, Object], Object]
@@ -39,10 +44,14 @@ REJECTED = "the server rejected our request due to an error in our request"
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """``kind`` is the media type, ``value`` the patch as plain values."""
+    """``kind`` is the media type, ``value`` the patch as plain values.
+
+    ``wrong`` is what strict validation of fields says of the patch itself.
+    """
 
     kind: str
     value: Any
+    wrong: tuple[str, ...] = ()
 
     @property
     def applies(self) -> bool:
@@ -102,7 +111,8 @@ def change_of(
             found = bodies.checked(request, core.schema, resource, patched)
         except status.ApiError as err:
             raise _undecodable(err, resource.kind, patch, patched) from err
-        _check_uid(request, found, old)
+        _report(request, patch, patched)
+        _check_identity(request, found, old)
         new = convert.to_stored(found, resource, stored)
         return take(old, new) if take is not None else new
 
@@ -121,36 +131,62 @@ def change_of(
     return merged if patch.applies else patched
 
 
-def _check_uid(request: ApiRequest, new: Object, old: Object) -> None:
-    """A patch cannot change the uid; that of a replacement is a precondition."""
+def _report(request: ApiRequest, patch: Patch, patched: Object) -> None:
+    """Refuse what strict validation finds in the patch itself, or warn of it."""
+    if not patch.wrong:
+        return
+    if request.param("fieldValidation") == "Strict":
+        why = f"strict decoding error: {', '.join(patch.wrong)}"
+        raise _invalid(f"Invalid value: {_text(_text(patched))}: {why}")
+    request.warnings.extend(patch.wrong)
+
+
+def _check_identity(request: ApiRequest, new: Object, old: Object) -> None:
+    """A patch cannot take the name away or change the uid; that of a PUT is a precondition."""
+    if not new["metadata"].get("name"):
+        raise applying.without_name(request)
     uid = new["metadata"].get("uid")
     if uid and uid != old["metadata"]["uid"]:
         text = f"Invalid value: {_text(uid)}: field is immutable"
         cause = errors.Cause("FieldValueInvalid", "metadata.uid", text)
-        raise status.invalid(request.target, request.name, [cause, cause])
+        raise status.invalid(request.target, request.name, [cause])
 
 
 def _undecodable(err: status.ApiError, kind: str, patch: Patch, patched: Object) -> status.ApiError:
     """The error for a patch whose result is no object of its kind."""
     _, found, why = err.message.partition(f"cannot be handled as a {kind}: ")
-    if not found or patch.applies:
+    if patch.applies or not (found or err.message.startswith("the API version in the data")):
         return err
-    value = patch.value if patch.kind == STRATEGIC_MERGE_PATCH else patched
-    shown = _go_text(value) if patch.kind == STRATEGIC_MERGE_PATCH else _text(value)
-    return _invalid(f"Invalid value: {_text(shown)}: {why}")
+    if not found:
+        return status.ApiError(422, "Invalid", err.message)
+    if patch.kind == STRATEGIC_MERGE_PATCH:
+        return _invalid(f"Invalid value: {_text(go_values.show(patch.value))}: {_restoring(why)}")
+    return _invalid(f"Invalid value: {_text(_text(patched))}: {why}")
+
+
+_mismatch = re.compile(r"json: cannot unmarshal (\w+).* of type (\S+)").fullmatch
+_FOUND = {"array": "slice", "object": "map", "number": "int64"}
+
+
+def _restoring(why: str) -> str:
+    """A decoder's sentence as strategic-merge patches word it, which do not go through JSON."""
+    match = _mismatch(why)
+    if match is None:
+        return why
+    found, wanted = _FOUND.get(match[1], match[1]), match[2]
+    if wanted.startswith("[]"):
+        return f"cannot restore slice from {found}"
+    if wanted.startswith("map["):
+        return f"cannot restore map from {found}"
+    if "." in wanted:
+        return f"cannot restore struct from: {found}"
+    if (found, wanted) == ("int64", "string"):
+        return "cannot convert int64 to string"
+    return f"unrecognized type: {wanted}"
 
 
 def _text(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _go_text(value: Any) -> str:
-    """As Go prints a map: ``map[spec:map[replicas:x]]``."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{name}:{_go_text(value[name])}' for name in sorted(value))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(_go_text, value))}]"
-    return value if isinstance(value, str) else "<nil>" if value is None else _text(value)
 
 
 def _invalid(text: str) -> status.ApiError:
@@ -189,37 +225,68 @@ def parse(core: Core, request: ApiRequest) -> Patch:
     options.check(request, applying=kind == applying.APPLY_PATCH)
     if kind == applying.APPLY_PATCH:
         return Patch(kind, applying.configuration(request))
+    prefix = "" if kind == STRATEGIC_MERGE_PATCH else "error decoding patch: "
     try:
         value = orjson.loads(request.http.body)
     except orjson.JSONDecodeError as err:
-        raise status.bad_request(f"error decoding patch: invalid JSON patch: {err}") from err
-    _check(request, kind, value)
-    return Patch(kind, value)
+        raise status.bad_request(prefix + go_values.json_error(request.http.body)) from err
+    if value is None and kind != MERGE_PATCH:  # no operations, and nothing to merge
+        value = [] if kind == JSON_PATCH else {}
+    return Patch(kind, value, _checked(request, kind, value, prefix))
 
 
-def _check(request: ApiRequest, kind: str, value: Any) -> None:
+def _checked(request: ApiRequest, kind: str, value: Any, prefix: str) -> tuple[str, ...]:
+    """What is wrong with a patch for strict validation.
+
+    Raises:
+        ApiError: 400 or 413, it is no patch at all or a too long one.
+    """
     if kind == JSON_PATCH:
-        if not isinstance(value, list):
-            raise status.bad_request("a JSON patch must be a list of operations")
-        if len(value) > MOST_OPERATIONS:
-            text = (
-                f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, "
-                f"got {len(value)}"
-            )
-            raise status.ApiError(413, "RequestEntityTooLarge", text)
+        _check_operations(value, prefix)
+    elif value is None:
+        raise status.bad_request("Invalid JSON Patch")
     elif not isinstance(value, dict):
-        raise status.bad_request("the patch must be a JSON object")
-    wanted = request.param("fieldValidation")
-    if wanted not in ("Strict", "Warn"):
-        return
-    twice = decoding.duplicate_fields(request.http.body)
-    found = [f'duplicate field "{path}"' for path in twice]
-    if kind == JSON_PATCH:
-        found = [f"json patch {text}" for text in found]
-    if found and wanted == "Strict":
-        shown = _text(request.http.body.decode(errors="replace"))
-        raise _invalid(f"Invalid value: {shown}: strict decoding error: {', '.join(found)}")
-    request.warnings.extend(found)
+        raise status.bad_request(f"{prefix}{_not_into(value, 'map[string]interface {}')}")
+    if request.param("fieldValidation") not in ("Strict", "Warn"):
+        return ()
+    found = [f'duplicate field "{path}"' for path in decoding.duplicate_fields(request.http.body)]
+    if kind != JSON_PATCH:
+        return tuple(found)
+    found += [
+        f'unknown field "[{index}].{name}"'
+        for index, row in enumerate(value)
+        for name in row
+        if name not in _OPERATION
+    ]
+    return tuple(f"json patch {text}" for text in found)
+
+
+_OPERATION = ("from", "op", "path", "value")
+_JSON_KINDS = {dict: "object", list: "array", str: "string", bool: "bool"}
+
+
+def _not_into(value: Any, type_: str, field: str = "") -> str:
+    found = _JSON_KINDS.get(type(value), "number")
+    target = f"struct field {field}" if field else "value"
+    return f"json: cannot unmarshal {found} into Go {target} of type {type_}"
+
+
+def _check_operations(value: Any, prefix: str) -> None:
+    if not isinstance(value, list):
+        raise status.bad_request(prefix + _not_into(value, "[]handlers.jsonPatchOp"))
+    for row in value:
+        if not isinstance(row, dict):
+            raise status.bad_request(prefix + _not_into(row, "handlers.jsonPatchOp"))
+        for name in ("op", "path", "from"):
+            if not isinstance(row.get(name, ""), str):
+                why = _not_into(row[name], "string", f"jsonPatchOp.{name}")
+                raise status.bad_request(prefix + why)
+    if len(value) > MOST_OPERATIONS:
+        text = (
+            "Request entity too large: The allowed maximum operations in a JSON patch is "
+            f"{MOST_OPERATIONS}, got {len(value)}"
+        )
+        raise status.ApiError(413, "RequestEntityTooLarge", text)
 
 
 def apply(core: Core, request: ApiRequest, document: Object, patch: Patch) -> Object:
@@ -244,13 +311,13 @@ def apply_as(schema: Schema, type_: Type | None, document: Object, patch: Patch)
             result = merge_patch.apply(document, value)
         else:
             result = json_patch.apply(document, value)
-    except json_patch.Malformed as err:
-        raise status.bad_request(err.message) from err
     except errors.Invalid as err:
         if kind != JSON_PATCH:
             raise status.bad_request(err.message) from err
-        causes = [errors.Cause("UnexpectedServerResponse", "", err.message)]
-        raise status.ApiError(422, "Invalid", REJECTED, causes=causes) from err
+        log.debug("patch refused", **fields(why=err.message))
+        raise status.ApiError(422, "Invalid", REJECTED) from err
     if not isinstance(result, dict):
-        raise status.bad_request("the patch does not leave an object")
+        raise status.ApiError(422, "Invalid", REJECTED)
+    if kind == STRATEGIC_MERGE_PATCH:  # which is read as an object of this kind, whatever it says
+        result.update({name: document[name] for name in ("apiVersion", "kind")})
     return result

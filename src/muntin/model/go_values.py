@@ -1,0 +1,50 @@
+"""Values in the words of Go: how upstream's messages print them, and what JSON text is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def show(value: Any) -> str:
+    """As ``%v`` prints a value of JSON: ``map[spec:map[replicas:1]]``."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{show(value[name])}' for name in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(show, value))}]"
+    if isinstance(value, str):
+        return value
+    return "<nil>" if value is None else json.dumps(value)
+
+
+def kind(value: Any) -> str:
+    """The kind of a value of JSON as reflection names it: ``slice``, ``int64``."""
+    if isinstance(value, bool):
+        return "bool"
+    names = {dict: "map", list: "slice", str: "string", int: "int64", float: "float64"}
+    return names.get(type(value), "invalid")
+
+
+_AFTER = {
+    "Expecting property name enclosed in double quotes": "looking for beginning of object key "
+    "string",
+    "Expecting ':' delimiter": "after object key",
+    "Extra data": "after top-level value",
+}
+
+
+def json_error(body: bytes) -> str:
+    """Why ``body``, which is no JSON, is none: ``invalid character 'x' looking for ...``."""
+    text = body.decode("utf-8", "replace")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as err:
+        if err.pos >= len(text.rstrip()) or err.msg.startswith("Unterminated string"):
+            return "unexpected end of JSON input"
+        where = _AFTER.get(err.msg, "looking for beginning of value")
+        if err.msg == "Expecting ',' delimiter":
+            is_object = text[: err.pos].count("{") > text[: err.pos].count("}")
+            where = "after object key:value pair" if is_object else "after array element"
+        character = text[err.pos].replace("\\", "\\\\").replace("'", "\\'")
+        return f"invalid character '{character}' {where}"
+    return "invalid JSON"
