@@ -21,7 +21,7 @@ from muntin.apiserver.paging import Snapshots
 from muntin.apiserver.published import Published
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.services import ServiceAllocator
-from muntin.apiserver.webhooks.caller import WebhookCaller
+from muntin.apiserver.webhooks import WebhookClient
 from muntin.kit.clock import Clock
 from muntin.kit.http.client import HttpClient
 from muntin.model.schema import Schema
@@ -53,4 +53,4 @@ class Core:
     health: Health
     limits: RequestLimits
     kubelet_client: Callable[[], HttpClient]
-    webhooks: WebhookCaller
+    webhooks: WebhookClient

@@ -90,6 +90,12 @@ def unauthorized() -> ApiError:
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
+def internal(message: str) -> ApiError:
+    """500 for what went wrong on the way, in words that the client is shown."""
+    text, cause = f"Internal error occurred: {message}", {"message": message}
+    return ApiError(500, "InternalError", text, details={"causes": [cause]})
+
+
 def method_not_allowed(message: str = "") -> ApiError:
     text = message or "the server does not allow this method on the requested resource"
     return ApiError(405, "MethodNotAllowed", text)
@@ -140,6 +146,8 @@ def status_object(error: BaseException) -> dict[str, Any]:
         "message": message,
         "reason": reason,
     }
+    if not reason:
+        del status["reason"]
     if details:
         status["details"] = details
     status["code"] = code

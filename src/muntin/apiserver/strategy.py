@@ -37,8 +37,8 @@ _FIXED = (
 
 # Whose changes of spec are counted; in the core group only these two.
 _COUNTING_GROUPS = frozenset(
-    {"apps", "batch", "discovery.k8s.io", "networking.k8s.io", "policy",
-     "flowcontrol.apiserver.k8s.io"}
+    {"apiextensions.k8s.io", "apps", "batch", "discovery.k8s.io", "networking.k8s.io", "policy",
+     "flowcontrol.apiserver.k8s.io", "admissionregistration.k8s.io"}
 )  # fmt: skip
 _COUNTING_PLURALS = frozenset({"pods", "replicationcontrollers"})
 

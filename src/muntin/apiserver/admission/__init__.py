@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from muntin.apiserver.admission.attributes import Attributes, Silent
+from muntin.apiserver.admission.dynamic import Dynamic, DynamicParts
 from muntin.apiserver.admission.plugins import Parts, build
 from muntin.apiserver.admission.rbac_escalation import RbacEscalation
 from muntin.apiserver.request import ApiRequest
 
-__all__ = ["Admission", "Attributes", "LatePlugin", "Parts", "Plugin"]
+__all__ = ["Admission", "Attributes", "DynamicParts", "LatePlugin", "Parts", "Plugin"]
 
 Object = dict[str, Any]
 
@@ -44,17 +45,24 @@ Step = Callable[[Attributes], None]
 class Admission:
     """The plugins of one server, in order, and what its users have configured."""
 
-    def __init__(self, plugins: Sequence[Plugin], late: Sequence[LatePlugin] = ()) -> None:
+    def __init__(
+        self,
+        plugins: Sequence[Plugin],
+        late: Sequence[LatePlugin] = (),
+        dynamic: Dynamic | None = None,
+    ) -> None:
         self.plugins = tuple(plugins)
         self.late = tuple(late)
+        self._dynamic = dynamic
         self._mutate = _steps(self.plugins, "mutate")
         self._validate = _steps(self.plugins, "validate")
 
     @classmethod
-    def standard(cls, parts: Parts) -> Admission:
+    def standard(cls, parts: Parts, dynamic: DynamicParts | None = None) -> Admission:
         """The plugins that the configuration asks for."""
         chosen, late = build(parts)
-        return cls((*chosen, RbacEscalation(parts.authorizer, parts.cache)), late)
+        plugins = (*chosen, RbacEscalation(parts.authorizer, parts.cache))
+        return cls(plugins, late, Dynamic(dynamic) if dynamic else None)
 
     async def mutate(self, attributes: Attributes) -> bool:
         """Let all change the new object; whether others than the plugins did so.
@@ -63,12 +71,22 @@ class Admission:
         """
         for step in self._mutate:
             step(attributes)
-        return False
+        dynamic = self._dynamic
+        if dynamic is None or not dynamic.mutates:
+            return False
+        return await dynamic.mutate(attributes, lambda: self._again(attributes))
+
+    def _again(self, attributes: Attributes) -> None:
+        for step in self._mutate:
+            step(attributes)
 
     async def validate(self, attributes: Attributes) -> None:
         """Let all refuse the operation."""
         for step in self._validate:
             step(attributes)
+        dynamic = self._dynamic
+        if dynamic is not None and dynamic.validates:
+            await dynamic.validate(attributes)
         for plugin in self.late:
             await plugin.validate_late(attributes)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from muntin.model.defaults import aggregation, batch, cluster, network, workloads
+from muntin.model.defaults import admission, aggregation, batch, cluster, network, workloads
 from muntin.model.defaults.custom_definitions import custom_resource_definition
 from muntin.model.defaults.pod import pod, pod_template
 from muntin.model.resources import Resource
@@ -31,6 +31,14 @@ _BY_KIND: dict[tuple[str, str], Callable[[Object], None]] = {
     ("", "PersistentVolumeClaim"): cluster.persistent_volume_claim,
     ("apiregistration.k8s.io", "APIService"): aggregation.api_service,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): custom_resource_definition,
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
+        admission.mutating_webhook_configuration
+    ),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): (
+        admission.validating_webhook_configuration
+    ),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): admission.policy,
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): admission.binding,
     ("apps", "Deployment"): workloads.deployment,
     ("apps", "DaemonSet"): workloads.daemon_set,
     ("apps", "ReplicaSet"): workloads.replica_set,

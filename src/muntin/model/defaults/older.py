@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from muntin.model.conversion.flowcontrol import KEEP_ZERO
+from muntin.model.defaults.admission import older_configuration
 from muntin.model.defaults.signers import default_signer
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
 
 _UNLIMITED = 2**31 - 1
+_ADMISSION = "admissionregistration.k8s.io"
 
 
 def apply_older(resource: Resource, obj: Object) -> None:
@@ -116,6 +118,8 @@ _BY_VERSION: Mapping[tuple[str, str], Callable[[Object], None]] = {
     ("extensions/v1beta1", "DaemonSet"): _extensions_daemon_set,
     ("extensions/v1beta1", "ReplicaSet"): _replica_set,
     ("extensions/v1beta1", "Ingress"): _ingress,
+    (f"{_ADMISSION}/v1beta1", "MutatingWebhookConfiguration"): older_configuration,
+    (f"{_ADMISSION}/v1beta1", "ValidatingWebhookConfiguration"): older_configuration,
     ("apps/v1beta1", "Deployment"): _first_deployment,
     ("apps/v1beta1", "StatefulSet"): _first_stateful_set,
     ("networking.k8s.io/v1beta1", "Ingress"): _ingress,

@@ -104,6 +104,24 @@ def _devices() -> tuple[Resource, ...]:
     )
 
 
+def _admission(version: str) -> tuple[Resource, ...]:
+    _, cluster = builders("admissionregistration.k8s.io", version)
+    names = "api-extensions"
+    hooks = (
+        cluster("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", categories=names),
+        cluster("ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
+                categories=names),
+    )  # fmt: skip
+    if version != "v1":
+        return hooks
+    policy, binding = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
+    return (
+        *hooks,
+        cluster(policy, "validatingadmissionpolicies", "", STATUS, categories=names),
+        cluster(binding, "validatingadmissionpolicybindings", categories=names),
+    )
+
+
 def _extensions(version: str) -> Resource:
     _, cluster = builders("apiextensions.k8s.io", version)
     names = ("CustomResourceDefinition", "customresourcedefinitions", "crd crds", STATUS)
@@ -140,6 +158,7 @@ RBAC = (*_rbac("v1"), *_rbac("v1beta1"))
 STORAGE = _storage()
 API_REGISTRATION = (_registration("v1"), _registration("v1beta1"))
 API_EXTENSIONS = (_extensions("v1"), _extensions("v1beta1"))
+ADMISSION = (*_admission("v1"), *_admission("v1beta1"))
 SCHEDULING = _one(
     "scheduling.k8s.io", "v1 v1beta1", False, "PriorityClass", "priorityclasses", "pc"
 )

@@ -24,6 +24,7 @@ RESOURCES: tuple[Resource, ...] = (
     *workload_rows.POLICY,
     *cluster_rows.RBAC,
     *cluster_rows.STORAGE,
+    *cluster_rows.ADMISSION,
     *cluster_rows.API_EXTENSIONS,
     *cluster_rows.API_REGISTRATION,
     *cluster_rows.SCHEDULING,

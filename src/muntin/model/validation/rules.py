@@ -47,7 +47,44 @@ _APPS, _BATCH, _SCALING = "apps", "batch", "autoscaling"
 _NET, _STORAGE, _CERTS = "networking.k8s.io", "storage.k8s.io", "certificates.k8s.io"
 _FLOW = "flowcontrol.apiserver.k8s.io"
 _AUTHZ, _AUTHN = "authorization.k8s.io", "authentication.k8s.io"
+_ADMISSION = "admissionregistration.k8s.io"
 _HPA, _CSR = "HorizontalPodAutoscaler", "CertificateSigningRequest"
+
+def _webhooks(obj: Object, found: Findings) -> None:
+    from muntin.model.validation import webhooks  # these bring the expression language along
+
+    webhooks.configuration(obj, found)
+
+
+def _webhooks_update(new: Object, old: Object, found: Findings) -> None:
+    from muntin.model.validation import webhooks
+
+    webhooks.configuration_update(new, old, found)
+
+
+def _policy(obj: Object, found: Findings) -> None:
+    from muntin.model.validation import admission_policies
+
+    admission_policies.policy(obj, found)
+
+
+def _policy_update(new: Object, old: Object, found: Findings) -> None:
+    from muntin.model.validation import admission_policies
+
+    admission_policies.policy_update(new, old, found)
+
+
+def _policy_status(new: Object, old: Object, found: Findings) -> None:
+    from muntin.model.validation import admission_policies
+
+    admission_policies.policy_status(new, old, found)
+
+
+def _binding(obj: Object, found: Findings) -> None:
+    from muntin.model.validation import admission_policies
+
+    admission_policies.binding(obj, found)
+
 
 def _definition(obj: Object, found: Findings) -> None:
     from muntin.model.custom import definition_rules  # large, and seldom needed
@@ -116,6 +153,10 @@ CREATE: dict[tuple[str, str], Check] = {
     (_STORAGE, "VolumeAttachment"): storage.volume_attachment,
     (_STORAGE, "VolumeAttributesClass"): storage.volume_attributes_class,
     ("coordination.k8s.io", "Lease"): scheduling.lease,
+    (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks,
+    (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): _policy,
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): _binding,
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice,
     ("node.k8s.io", "RuntimeClass"): scheduling.runtime_class,
     ("policy", "PodDisruptionBudget"): budgets.disruption_budget,
@@ -157,6 +198,9 @@ UPDATE: dict[tuple[str, str], Change] = {
     (_STORAGE, "StorageClass"): storage.storage_class_update,
     (_STORAGE, "VolumeAttachment"): storage.volume_attachment_update,
     (_STORAGE, "VolumeAttributesClass"): storage.volume_attributes_class_update,
+    (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks_update,
+    (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks_update,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): _policy_update,
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice_update,
     ("node.k8s.io", "RuntimeClass"): scheduling.runtime_class_update,
     (RBAC, "ClusterRoleBinding"): rbac.cluster_role_binding_update,
@@ -182,6 +226,7 @@ STATUS: dict[tuple[str, str], Change] = {
     (_FLOW, "FlowSchema"): flow_control.conditions,
     (_FLOW, "PriorityLevelConfiguration"): flow_control.conditions,
     (_NET, "Ingress"): ingress.ingress_status,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): _policy_status,
     (_SCALING, _HPA): autoscaling.autoscaler_status,
     (_STORAGE, "VolumeAttachment"): storage.volume_attachment_update,
     ("policy", "PodDisruptionBudget"): budgets.disruption_budget_status,

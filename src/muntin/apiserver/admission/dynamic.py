@@ -1,0 +1,116 @@
+"""What the cluster's users have configured: admission webhooks and policies.
+
+While there are none, this holds two empty collections and loads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from muntin.apiserver.admission.attributes import Attributes
+from muntin.apiserver.authz import Authorizer
+from muntin.apiserver.cache import Cache, ResourceCache
+from muntin.apiserver.registry import Registry
+from muntin.apiserver.webhooks import WebhookClient
+from muntin.model.admission.rules import EXEMPT, GROUP
+from muntin.model.schema import Schema
+
+if TYPE_CHECKING:  # loaded when there is something configured
+    from muntin.apiserver.admission.operation import Operation
+    from muntin.apiserver.admission.versions import Versions
+    from muntin.apiserver.admission.webhooks.call import Calls
+    from muntin.apiserver.admission.webhooks.hooks import Hooks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicParts:
+    """What it is made of."""
+
+    cache: Cache
+    schema: Schema
+    registry: Registry
+    authorizer: Authorizer
+    webhooks: WebhookClient
+
+
+class Dynamic:
+    """The configured admission of one server."""
+
+    def __init__(self, parts: DynamicParts) -> None:
+        self._parts = parts
+        self._mutating_hooks = self._objects("mutatingwebhookconfigurations")
+        self._validating_hooks = self._objects("validatingwebhookconfigurations")
+
+    def _objects(self, plural: str) -> ResourceCache:
+        """The objects of a resource of our group; none where the API version does not have it."""
+        found = self._parts.cache.by_storage.get(f"{GROUP}/{plural}")
+        return found or ResourceCache(0)
+
+    @property
+    def mutates(self) -> bool:
+        """Whether anything may change objects."""
+        return bool(self._mutating_hooks.items)
+
+    @property
+    def validates(self) -> bool:
+        """Whether anything may refuse operations."""
+        return bool(self._validating_hooks.items)
+
+    async def mutate(self, attributes: Attributes, again: Callable[[], None]) -> bool:
+        """Let webhooks change the object; whether they did. ``again`` runs what is built in."""
+        if is_exempt(attributes):
+            return False
+        from muntin.apiserver.admission.webhooks import mutating
+
+        operation = self._operation(attributes)
+        return await mutating.run(self._calls, self._mutating.all(), operation, again)
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Let policies, then webhooks, refuse the operation."""
+        if is_exempt(attributes):
+            return
+        operation = self._operation(attributes)
+        if self._validating_hooks.items:
+            from muntin.apiserver.admission.webhooks import validating
+
+            await validating.run(self._calls, self._validating.all(), operation)
+
+    def _operation(self, attributes: Attributes) -> Operation:
+        from muntin.apiserver.admission.operation import Operation
+
+        return Operation(attributes, self._versions, self._parts.cache)
+
+    @cached_property
+    def _versions(self) -> Versions:
+        from muntin.apiserver.admission.versions import Versions
+
+        parts = self._parts
+        return Versions(parts.schema, parts.registry, parts.webhooks)
+
+    @cached_property
+    def _calls(self) -> Calls:
+        from muntin.apiserver.admission.webhooks.call import Calls
+
+        return Calls(self._parts.webhooks, self._parts.authorizer)
+
+    @cached_property
+    def _mutating(self) -> Hooks:
+        return _hooks(self._mutating_hooks)
+
+    @cached_property
+    def _validating(self) -> Hooks:
+        return _hooks(self._validating_hooks)
+
+
+def is_exempt(attributes: Attributes) -> bool:
+    """Whether the operation is about the configuration of admission itself."""
+    return attributes.resource.group == GROUP and attributes.resource.plural in EXEMPT
+
+
+def _hooks(configurations: ResourceCache) -> Hooks:
+    from muntin.apiserver.admission.webhooks.hooks import Hooks
+
+    return Hooks(configurations)

@@ -1,0 +1,1 @@
+"""Admission webhooks: which are asked about an operation, how, and what their answers do."""

@@ -1,0 +1,146 @@
+"""One call of one webhook: asked, answered, and what went wrong in upstream's words.
+
+Source: apiserver v1.34 pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go,
+errors/statuserror.go.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from muntin.apiserver import status
+from muntin.apiserver.admission.operation import Operation
+from muntin.apiserver.admission.webhooks.hooks import Hook
+from muntin.apiserver.authz import Authorizer
+from muntin.apiserver.authz.expressions import decider
+from muntin.apiserver.webhooks import WebhookClient, WebhookFailed
+from muntin.kit import errors
+from muntin.kit.log import fields
+from muntin.model.admission import review
+from muntin.model.admission.conditions import Undecided
+from muntin.model.admission.review import Verdict
+from muntin.model.resources import Resource
+
+Object = dict[str, Any]
+
+log = logging.getLogger(__name__)
+
+
+class CallFailed(errors.Unavailable):
+    """A webhook that could not be asked, or gave no answer that means anything."""
+
+
+class Calls:
+    """Asks webhooks on behalf of one server."""
+
+    def __init__(self, client: WebhookClient, authorizer: Authorizer) -> None:
+        self._client = client
+        self._authorizer = authorizer
+
+    async def concerns(self, hook: Hook, operation: Operation) -> Resource | None:
+        """The row in whose version ``hook`` is to be asked; None if it is not for the operation.
+
+        Raises:
+            ApiError: 403, its conditions cannot be decided; 404, the namespace is not there.
+        """
+        exact = hook.row.get("matchPolicy") == "Exact"
+        row = operation.row_for(hook.row.get("rules") or (), exact=exact)
+        if row is None:
+            return None
+        if not operation.in_namespace(hook.namespaces):
+            return None
+        if not operation.selects_object(hook.objects):
+            return None
+        if hook.conditions is None:
+            return row
+        return row if await self._conditions_hold(hook, operation, row) else None
+
+    async def _conditions_hold(self, hook: Hook, operation: Operation, row: Resource) -> bool:
+        from muntin.model.admission import variables
+        from muntin.model.cel.library.authorizer import deciding
+
+        assert hook.conditions is not None
+        values = variables.values_of(
+            operation.admission_request(row), await operation.new(row), await operation.old(row)
+        )
+        try:
+            with deciding(decider(self._authorizer, operation.attributes.user)):
+                return hook.conditions.hold(variables.environment().activation(values))
+        except Undecided as err:
+            if hook.fails_open:
+                return False
+            attributes = operation.attributes
+            raise status.forbidden(attributes.request.target, attributes.name, err.message) from err
+
+    async def ask(self, hook: Hook, operation: Operation, row: Resource, *, mutating: bool
+                  ) -> Verdict:  # fmt: skip
+        """What ``hook`` says about the operation; its warnings are passed on already.
+
+        Raises:
+            CallFailed: it says nothing.
+            ApiError: it refuses, or has side effects that a dry run must not have.
+        """
+        request = operation.attributes.request
+        if request.dry_run and not hook.may_run_dry:
+            raise status.bad_request(f'admission webhook "{hook.name}" does not support dry run')
+        asked = operation.admission_request(row)
+        asked["object"], asked["oldObject"] = await operation.new(row), await operation.old(row)
+        try:
+            version = review.version_for(hook.versions)
+        except errors.Invalid as err:
+            raise CallFailed(f"could not create admission objects: {err.message}") from err
+        try:
+            answer = await self._client.post(
+                hook.client,
+                orjson.dumps(review.review(version, asked)),
+                timeout_s=hook.timeout_s,
+                query=f"timeout={hook.timeout_s:g}s",
+            )
+        except WebhookFailed as err:
+            raise CallFailed(f"failed to call webhook: {err.message}") from err
+        try:
+            found = review.verdict(_parsed(answer), version, asked["uid"], mutating=mutating)
+        except errors.Invalid as err:
+            raise CallFailed(f"received invalid webhook response: {err.message}") from err
+        request.warnings.extend(found.warnings)
+        for key, text in found.audit_annotations.items():
+            request.annotations[f"{hook.name}/{key}"] = text
+        if not found.allowed:
+            raise denied(hook.name, found.status)
+        return found
+
+
+def _parsed(answer: bytes) -> Any:
+    try:
+        return orjson.loads(answer)
+    except orjson.JSONDecodeError as err:
+        raise CallFailed(f"failed to call webhook: the answer is no JSON: {err}") from err
+
+
+def denied(name: str, found: Mapping[str, Any]) -> status.ApiError:
+    """The refusal that a webhook's Status is."""
+    text = f'admission webhook "{name}" denied the request'
+    if found.get("message"):
+        text = f"{text}: {found['message']}"
+    elif found.get("reason"):
+        text = f"{text}: {found['reason']}"
+    else:
+        text = f"{text} without explanation"
+    code = found.get("code")
+    known = code if isinstance(code, int) and code >= 400 else 400
+    return status.ApiError(known, found.get("reason") or "", text, details=found.get("details"))
+
+
+def failed(hook: Hook, error: CallFailed) -> status.ApiError:
+    """The answer to a request that ``hook`` could not be asked about."""
+    return status.internal(f'failed calling webhook "{hook.name}": {error.message}')
+
+
+def note_open(hook: Hook, operation: Operation, error: CallFailed, key: str) -> None:
+    """Say in the logs that a webhook failed and was not waited for."""
+    log.warning("webhook failed, failing open", **fields(webhook=hook.name, error=error.message))
+    operation.attributes.request.annotations[key] = hook.name
