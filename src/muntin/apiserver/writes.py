@@ -20,7 +20,7 @@ from muntin.kit import errors
 from muntin.model import defaults, deprecation, validation
 from muntin.model.fields import managers
 from muntin.model.fitting import fitting
-from muntin.model.resources import Resource
+from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from muntin.seams.store import RevisionConflict
 
 Object = dict[str, Any]
@@ -283,7 +283,8 @@ def _wrong_in_new(request: ApiRequest, resource: Resource, obj: Object) -> list[
         from muntin.model.custom import objects
 
         return objects.validate_create(request.custom, obj)
-    return validation.validate_create(resource, obj)
+    causes = validation.validate_create(resource, obj)
+    return causes + _wrong_in_definition(request, resource, obj, None)
 
 
 def _wrong_in_change(
@@ -296,7 +297,19 @@ def _wrong_in_change(
         return judge(version, new, old)
     if only and through in ("", "status"):
         return validation.validate_status_update(resource, new, old)
-    return validation.validate_update(resource, new, old, through)
+    causes = validation.validate_update(resource, new, old, through)
+    return causes + _wrong_in_definition(request, resource, new, old)
+
+
+def _wrong_in_definition(
+    request: ApiRequest, resource: Resource, new: Object, old: Object | None
+) -> list[errors.Cause]:
+    """What the newest version of a custom definition does not let in any more."""
+    if resource is not CUSTOM_RESOURCE_DEFINITIONS or request.target.version != resource.version:
+        return []
+    from muntin.model.custom import definition_rules
+
+    return definition_rules.of_newest(new, old)
 
 
 def _warnings(resource: Resource, new: Object, old: Object | None) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from muntin.kit.errors import Invalid
+from muntin.kit.errors import Cause, Invalid
 from muntin.model import names
 from muntin.model.custom import (
     conditions,
@@ -54,8 +54,6 @@ def validate_create(obj: Object, found: Findings) -> None:
     _spec(spec, found, old=None)
     _status(obj, found)
     _approval(obj, None, found)
-    if spec.get("preserveUnknownFields"):
-        found.invalid("spec.preserveUnknownFields", True, _USE_SCHEMA)
 
 
 def validate_update(new: Object, old: Object, found: Findings) -> None:
@@ -71,8 +69,16 @@ def validate_update(new: Object, old: Object, found: Findings) -> None:
     found.immutable("spec.names.plural", *plurals)
     _status(new, found)
     _approval(new, old, found)
-    if spec.get("preserveUnknownFields") and not before.get("preserveUnknownFields"):
+
+
+def of_newest(new: Object, old: Object | None) -> list[Cause]:
+    """What is wrong with a definition only because it came in the newest version: the older one
+    may keep unknown fields, and then needs no schema that is structural."""
+    found = Findings()
+    kept = old is not None and old["spec"].get("preserveUnknownFields")
+    if new["spec"].get("preserveUnknownFields") and not kept:
         found.invalid("spec.preserveUnknownFields", True, _USE_SCHEMA)
+    return found.causes
 
 
 _USE_SCHEMA = (
@@ -169,7 +175,7 @@ def _all_parts(spec: Object) -> Iterable[Json]:
 
 def _schemas_there(spec: Object, before: Object | None, found: Findings, keeps: bool) -> None:
     """Every version has a schema, unless an older definition was let in without."""
-    was_lax = before is not None and any(_schema(v) is None for v in before["versions"])
+    was_lax = keeps or (before is not None and any(_schema(v) is None for v in before["versions"]))
     for index, version in enumerate(spec.get("versions") or ()):
         if _schema(version) is not None:
             continue
@@ -183,7 +189,9 @@ def _schemas_there(spec: Object, before: Object | None, found: Findings, keeps: 
 def _versions(spec: Object, before: Object | None, found: Findings) -> None:
     versions = spec.get("versions") or []
     known = {v["name"]: v for v in (before or {}).get("versions") or ()}
-    must_be_structural = not spec.get("preserveUnknownFields") or not _is_loose(before)
+    must_be_structural = not spec.get("preserveUnknownFields") or any(
+        _is_extended(part) for part in _all_parts(spec)
+    )
     for index, version in enumerate(versions):
         path = f"spec.versions[{index}]"
         name = version.get("name") or ""
@@ -199,12 +207,16 @@ def _versions(spec: Object, before: Object | None, found: Findings) -> None:
         found.invalid("spec.versions", versions, text)
 
 
-def _is_loose(spec: Object | None) -> bool:
-    """Whether a definition is there already with a schema that is not structural."""
-    if spec is None:
-        return False
-    schemas = (_schema(version) for version in spec["versions"])
-    return any(s is not None and structural_rules.violations(s, "") for s in schemas)
+_EXTENSIONS = (
+    "x-kubernetes-embedded-resource", "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-int-or-string", "x-kubernetes-list-map-keys", "x-kubernetes-list-type",
+    "x-kubernetes-validations",
+)  # fmt: skip
+
+
+def _is_extended(schema: Json) -> bool:
+    """Whether a schema says what only a structural one can."""
+    return any(schema.get(name) for name in _EXTENSIONS)
 
 
 def _version(
