@@ -227,6 +227,8 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
         result["status"] = new["status"]
     else:
         result.pop("status", None)
+    if resource.plural == "pods" and not resource.group:
+        _keep_qos_class(result, old)
     if status_has_labels(resource):
         for key in ("labels", "annotations"):
             if metadata.get(key):
@@ -234,6 +236,14 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
             else:
                 result["metadata"].pop(key, None)
     return result
+
+
+def _keep_qos_class(pod: Object, old: Object) -> None:
+    """Kubelets of old forget it. Source: pkg/registry/core/pod/strategy.go PrepareForUpdate."""
+    found = (old.get("status") or {}).get("qosClass")
+    state = pod.get("status") or {}
+    if found and not state.get("qosClass"):
+        pod["status"] = {**state, "qosClass": found}
 
 
 def is_updated_by_version(resource: Resource) -> bool:
