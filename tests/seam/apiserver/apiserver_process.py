@@ -26,10 +26,10 @@ def _name(common_name, organization=""):
 class Authority:
     """A certificate authority in a directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, name: str = "test-ca") -> None:
         self.directory = directory
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _name("test-ca")
+        self._name = _name(name)
         certificate = self._signed(self._name, self._key.public_key(), ca=True)
         self._write("ca.crt", certificate.public_bytes(serialization.Encoding.PEM))
 
