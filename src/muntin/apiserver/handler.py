@@ -177,8 +177,6 @@ class Handler:
             return await reviews.run(core, request)
         elif row.plural == "bindings" and not row.group:
             return await binding.run(core, replace(request, resource=PODS))
-        if request.verb in ("list", "watch", "deletecollection"):
-            request.name = ""
         answer = await VERBS[request.verb](core, request)
         if request.verb in ("get", "list"):
             return await compression.for_client(request.http, answer)
