@@ -75,6 +75,7 @@ class Caches:
         self._clock = clock
         self._informers: dict[Resource, Informer] = {}
         self._group: asyncio.TaskGroup | None = None
+        self._tasks: dict[Resource, asyncio.Task[None]] = {}
 
     def use(self, resource: Resource, *indexes: str, slim: bool = False) -> Informer:
         """The informer of ``resource``, with these indexes; ``slim`` if metadata will do."""
@@ -84,10 +85,17 @@ class Caches:
             informer = Informer(self._client, resource, transform=transform, clock=self._clock)
             self._informers[resource] = informer
             if self._group is not None:
-                self._group.create_task(informer.run())
+                self._tasks[resource] = self._group.create_task(informer.run())
         for name in indexes:
             informer.add_indexer(name, INDEXERS[name])
         return informer
+
+    def drop(self, resource: Resource) -> None:
+        """Forget a resource that is no longer served."""
+        self._informers.pop(resource, None)
+        task = self._tasks.pop(resource, None)
+        if task is not None:
+            task.cancel()
 
     def __getitem__(self, resource: Resource) -> Informer:
         return self._informers[resource]
@@ -115,8 +123,8 @@ class Caches:
         """Keep all informers current until cancelled."""
         async with asyncio.TaskGroup() as group:
             self._group = group
-            for informer in self:
-                group.create_task(informer.run())
+            for resource, informer in list(self._informers.items()):
+                self._tasks[resource] = group.create_task(informer.run())
 
 
 def owned_or_stray(informer: Informer, owner: Object) -> list[Object]:

@@ -20,10 +20,14 @@ class Catalog:
         self._asked = float("-inf")
         self._found: list[Resource] = []
 
-    async def deletable(self) -> list[Resource]:
-        """The resources whose objects can be listed, watched and deleted."""
+    def forget(self) -> None:
+        """Ask anew at the next question: what is served has changed."""
+        self._asked = float("-inf")
+
+    async def deletable(self, *, fresh: bool = False) -> list[Resource]:
+        """The resources whose objects can be listed, watched and deleted; ``fresh``: right now."""
         async with self._lock:
-            if self._clock.monotonic() - self._asked >= self._max_age_s:
+            if fresh or self._clock.monotonic() - self._asked >= self._max_age_s:
                 self._found = await preferred_resources(self._client)
                 self._asked = self._clock.monotonic()
         needed = {"list", "watch", "delete"}

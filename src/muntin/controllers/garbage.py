@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
@@ -15,12 +16,20 @@ from muntin.controllers.rules.garbage_collector import Node
 from muntin.kit import errors
 from muntin.kit.clock import Clock
 from muntin.model import pods
-from muntin.model.resources import NODES, PODS, Resource
+from muntin.model.resources import NODES, PODS, Resource, by_kind
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import OnChange, key_of
 from muntin.seams.kube.workqueue import WorkQueue
 
 REMEMBERED = 4096
+SETTLE_S = 0.2  # from a change of a definition until what it changes is served
+# What other resources come and go with.
+_DEFINING = frozenset(
+    {
+        ("apiextensions.k8s.io", "customresourcedefinitions"),
+        ("apiregistration.k8s.io", "apiservices"),
+    }
+)
 POD_INTERVAL_S = 20.0
 
 
@@ -38,20 +47,34 @@ class GarbageCollector:
         self._clock = clock
         self._watched: set[Resource] = set()
         self._discovered = asyncio.Event()
+        self._redefined = asyncio.Event()
         self._absent: OrderedDict[str, None] = OrderedDict()
 
     async def watch(self, queue: WorkQueue[str], interval_s: float) -> None:
         """Have all resources of the server feed ``queue``, also those that come later."""
         while True:
             try:
-                for resource in await self._catalog.deletable():
-                    if resource not in self._watched and resource.plural != "events":
-                        self._watch(resource, queue)
+                self._follow(await self._catalog.deletable(), queue)
                 self._discovered.set()
             except errors.MuntinError:
                 await self._clock.sleep(1.0)  # no answer to discovery yet
                 continue
-            await self._clock.sleep(interval_s)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(interval_s):
+                    await self._redefined.wait()
+            if self._redefined.is_set():
+                self._redefined.clear()
+                await self._clock.sleep(SETTLE_S)
+                self._catalog.forget()
+
+    def _follow(self, served: list[Resource], queue: WorkQueue[str]) -> None:
+        for resource in served:
+            if resource not in self._watched and resource.plural != "events":
+                self._watch(resource, queue)
+        for resource in self._watched - set(served):
+            if by_kind(resource.api_version, resource.kind) is None:  # its definition is gone
+                self._watched.discard(resource)
+                self._caches.drop(resource)
 
     async def synced(self) -> None:
         """Return when every resource found so far is in the caches."""
@@ -68,6 +91,8 @@ class GarbageCollector:
                 queue.add(uid)
 
         informer.add_handler(OnChange(changed))
+        if (resource.group, resource.plural) in _DEFINING:
+            informer.add_handler(OnChange(lambda obj, old: self._redefined.set()))
 
     def _affected(self, obj: Object, *, is_gone: bool) -> Iterable[str]:
         """The uids to look at because ``obj`` changed."""

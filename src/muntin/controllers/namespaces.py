@@ -38,7 +38,7 @@ class Namespaces:
             return ()
         contents: dict[Resource, list[Object]] = {}
         failures: dict[Resource, str] = {}
-        for resource in await self._catalog.deletable():
+        for resource in await self._catalog.deletable(fresh=True):  # nothing may be left behind
             if not resource.namespaced:
                 continue
             try:
