@@ -79,7 +79,9 @@ def test_a_role_binding_holds_in_its_namespace_alone():
     rbac = Rbac(objects)
     found = rbac.decide(ask(ALICE, "list", "pods", namespace="team"))
     assert found.allowed
-    assert found.reason == 'RBAC: allowed by RoleBinding "b/team" of ClusterRole "view"'
+    assert found.reason == (
+        'RBAC: allowed by RoleBinding "b/team" of ClusterRole "view" to User "alice"'
+    )
     assert not rbac.decide(ask(ALICE, "list", "pods", namespace="other")).allowed
     assert not rbac.decide(ask(ALICE, "list", "pods")).allowed
     assert not rbac.decide(ask(ALICE, "list", "secrets", namespace="team")).allowed

@@ -69,7 +69,7 @@ def _covers(owner: Rule, part: Rule) -> bool:
     ):
         return False
     names = owner.get("resourceNames") or ()
-    return not names or bool(part.get("resourceNames")) and part["resourceNames"][0] in names
+    return not names or (bool(part.get("resourceNames")) and part["resourceNames"][0] in names)
 
 
 def described(missing: Iterable[Rule]) -> str:

@@ -108,13 +108,13 @@ def _index(objects: RbacObjects) -> dict[str, list[Grant]]:
             namespace = meta.get("namespace") if plural == "rolebindings" else None
             scope = namespace or "" if ref.get("kind") == "Role" else ""
             found = roles.get((scope, ref.get("name", "")))
-            if found is None:
-                grant = Grant(namespace, (), "", not_found(ref))
-            else:
-                grant = Grant(namespace, found.get("rules") or (), _reason(plural, meta, ref))
+            rules = () if found is None else found.get("rules") or ()
+            missing = not_found(ref) if found is None else ""
+            reason = _reason(plural, meta, ref)
             for subject in binding.get("subjects") or ():
                 if key := _subject_key(subject, namespace):
-                    grants.setdefault(key, []).append(grant)
+                    why = f"{reason} to {_described(subject, namespace)}"
+                    grants.setdefault(key, []).append(Grant(namespace, rules, why, missing))
     return grants
 
 
@@ -128,6 +128,13 @@ def _reason(plural: str, meta: Object, ref: Object) -> str:
     kind = "RoleBinding" if plural == "rolebindings" else "ClusterRoleBinding"
     name = meta["name"] if kind == "ClusterRoleBinding" else f"{meta['name']}/{meta['namespace']}"
     return f'RBAC: allowed by {kind} "{name}" of {ref.get("kind")} "{ref.get("name")}"'
+
+
+def _described(subject: Object, namespace: str | None) -> str:
+    kind, name = subject.get("kind"), subject.get("name", "")
+    if kind == "ServiceAccount":
+        name = f"{name}/{subject.get('namespace') or namespace}"
+    return f'{kind} "{name}"'
 
 
 def _subject_key(subject: Object, namespace: str | None) -> str:
