@@ -18,6 +18,7 @@ from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
 from muntin.model import discovery
+from muntin.model.resources.lifecycle import SINGULAR_NAMES, version_of
 from muntin.model.schema import Schema
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Published:
     def __init__(self, schema: Schema, registry: Registry) -> None:
         self._schema = schema
         self._registry = registry
+        self._singular = version_of(schema.version) >= SINGULAR_NAMES
         self._kept: dict[object, Document | None] = {}
         self._generation = 0
 
@@ -114,7 +116,9 @@ class Published:
         rows = self._registry.rows
         return self._document(
             ("resources", group, version),
-            lambda: _json(discovery.api_resource_list(rows, group, version)),
+            lambda: _json(
+                discovery.api_resource_list(rows, group, version, with_singular=self._singular)
+            ),
         )
 
     # -- OpenAPI -----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from muntin.model.resources import Resource, Subresource
+from muntin.model.resources import Resource, Subresource, storage_version
 
 Rows = Sequence[Resource]
 
@@ -66,12 +66,20 @@ def _group(name: str, versions: Sequence[str]) -> dict[str, Any]:
     return {"name": name, "versions": pairs, "preferredVersion": pairs[0]}
 
 
-def api_resource_list(rows: Rows, group: str, version: str) -> dict[str, Any] | None:
-    """``/api/v1`` or ``/apis/<group>/<version>``, or None if it is not served."""
+def api_resource_list(
+    rows: Rows, group: str, version: str, *, with_singular: bool = True
+) -> dict[str, Any] | None:
+    """``/api/v1`` or ``/apis/<group>/<version>``, or None if it is not served.
+
+    Older versions of the API left singular names empty (``with_singular``).
+    """
     wanted = [row for row in rows if (row.group, row.version) == (group, version)]
     if not wanted:
         return None
     entries = [entry for row in wanted for entry in _legacy_entries(row)]
+    if not with_singular:
+        for entry in entries:
+            entry["singularName"] = ""
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",
@@ -92,7 +100,7 @@ def _legacy_entries(row: Resource) -> Iterable[dict[str, Any]]:
         entry["shortNames"] = list(row.short_names)
     if row.categories:
         entry["categories"] = list(row.categories)
-    if row.is_stored:
+    if row.is_stored and "create" in row.verbs:
         entry["storageVersionHash"] = _storage_version_hash(row)
     yield entry
     for sub in row.subresources:
@@ -117,7 +125,8 @@ def _subresource_kind(row: Resource, sub: Subresource) -> tuple[str, str, str]:
 
 def _storage_version_hash(row: Resource) -> str:
     """Source: apiserver pkg/endpoints/discovery/storageversionhash.go."""
-    digest = hashlib.sha256(f"{row.group}/{row.version}/{row.kind}".encode()).digest()
+    stored = storage_version(row)
+    digest = hashlib.sha256(f"{stored.group}/{stored.version}/{stored.kind}".encode()).digest()
     return b64encode(digest[:8]).decode("ascii")
 
 

@@ -1,6 +1,7 @@
 """Autoscalers in both their versions: v1 knows only CPU, and keeps the rest in annotations.
 
-Nothing is lost on the way from one to the other and back.
+Nothing is lost on the way from one to the other and back. In the annotations, metrics have the
+flat form that v2beta1 has too.
 Source: kubernetes v1.34 pkg/apis/autoscaling/v1/conversion.go, pkg/apis/autoscaling/annotations.go.
 """
 
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 import json
 from typing import Any
+
+from muntin.model.conversion import autoscaling_beta
 
 Object = dict[str, Any]
 
@@ -47,7 +50,9 @@ def v1_of(v2: Object) -> Object:
             at = next((index for index, share in enumerate(shares) if share is not None), None)
             if at is not None:
                 holder[_V1_NAMES[field]] = shares[at]
-                rest = [*rest[:at], *rest[at + 1 :]]
+                if field == "metrics" or len(rest[at]["resource"]["current"]) == 1:
+                    rest = [*rest[:at], *rest[at + 1 :]]  # else its value would be lost
+            rest = autoscaling_beta.flat_metrics(rest, field)
         if rest or rest == {}:
             annotations[annotation] = json.dumps(rest, separators=(",", ":"))
         if part in result:
@@ -64,9 +69,12 @@ def v2_of(v1: Object) -> Object:
     for field, part, annotation in _ANNOTATED:
         holder = dict(result.get(part) or {})
         rest = _parsed(annotations.pop(annotation, ""))
-        share = holder.pop(_V1_NAMES[field], None) if field in _CPU else None
-        if share is not None:
-            rest = [_cpu_metric(field, share), *(rest or ())]
+        if field in _CPU:
+            share = holder.pop(_V1_NAMES[field], None)
+            rest = autoscaling_beta.nested_metrics(rest or [], field)
+            told = any(_cpu_share(metric, field) is not None for metric in rest)
+            if share is not None and (field == "metrics" or not told):
+                rest = [_cpu_metric(field, share), *rest]
         if rest or rest == {}:
             holder[field] = rest
         if holder or part in result:

@@ -50,6 +50,18 @@ def v2beta1_of(v2: Object) -> Object:
     return {**result, "metadata": {**metadata, "annotations": annotations}, "spec": spec}
 
 
+def flat_metrics(metrics: list[Object], field: str) -> list[Object]:
+    """Metrics of ``autoscaling/v2`` in the flat form; ``field`` is where they stand there."""
+    form = _older_target if field == "metrics" else _older_current
+    return [_metric(row, form) for row in metrics]
+
+
+def nested_metrics(metrics: list[Object], field: str) -> list[Object]:
+    """Flat metrics in the form of ``autoscaling/v2``, where they stand in ``field``."""
+    form = _newer_target if field == "metrics" else _newer_current
+    return [_metric(row, form) for row in metrics]
+
+
 def _with_metrics(
     obj: Object, target: Callable[[str, Object], Object], current: Callable[[str, Object], Object]
 ) -> Object:

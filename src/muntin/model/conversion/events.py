@@ -22,8 +22,12 @@ _CORE = {new: old for old, new in _NEWER.items()}
 
 
 def newer_of(event: Object) -> Object:
-    """A core event in the form of events.k8s.io."""
-    return {_NEWER.get(key, key): value for key, value in event.items()}
+    """A core event in the form of events.k8s.io, which leaves out who did not report."""
+    return {
+        _NEWER.get(key, key): value
+        for key, value in event.items()
+        if value or key not in ("reportingComponent", "reportingInstance")
+    }
 
 
 def core_of(event: Object) -> Object:

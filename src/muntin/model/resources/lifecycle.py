@@ -146,8 +146,32 @@ storage.k8s.io CSIDriver 1.21 spec requiresRepublish
 storage.k8s.io CSIDriver 1.27 spec seLinuxMount
 storage.k8s.io CSIDriver 1.21 spec tokenRequests
 """
+# Since then, discovery gives singular names. Source: CHANGELOG-1.27, API machinery.
+SINGULAR_NAMES: Version = (1, 27)
 # Since then, a job's labels on its pods have a prefix. Source: KEP 3329; CHANGELOG-1.27.
 PREFIXED_JOB_LABELS: Version = (1, 27)
+# Columns of `kubectl get` that came later: group (core is -), kind, column, the first version.
+_COLUMNS = """
+- PersistentVolume VolumeAttributesClass 1.29
+- PersistentVolumeClaim VolumeAttributesClass 1.29
+batch CronJob Timezone 1.30
+batch Job Status 1.31
+certificates.k8s.io CertificateSigningRequest RequestedDuration 1.22
+scheduling.k8s.io PriorityClass PreemptionPolicy 1.32
+storage.k8s.io CSIDriver StorageCapacity 1.21
+storage.k8s.io CSIDriver TokenRequests 1.21
+storage.k8s.io CSIDriver RequiresRepublish 1.21
+storagemigration.k8s.io StorageVersionMigration Status 1.35
+"""
+# Kinds that were shown otherwise before a version, as the tables say under OLDER.
+_SHOWN_SINCE = """
+- Node 1.36
+- Pod 1.22
+- ResourceQuota 1.34
+- ServiceAccount 1.35
+autoscaling HorizontalPodAutoscaler 1.30
+flowcontrol.apiserver.k8s.io PriorityLevelConfiguration 1.29
+"""
 
 
 def _version(text: str) -> Version:
@@ -196,3 +220,22 @@ def later_fields(version: Version) -> Mapping[tuple[str, str], tuple[Path, ...]]
             key = ("" if group == "-" else group, kind)
             found[key] = (*found.get(key, ()), tuple(path))
     return found
+
+
+def later_columns(group: str, kind: str, version: Version) -> frozenset[str]:
+    """The columns of a kind that ``version`` does not show yet."""
+    rows = (line.split() for line in _COLUMNS.strip().splitlines())
+    return frozenset(
+        column
+        for row_group, row_kind, column, introduced in rows
+        if (row_group, row_kind) == (group or "-", kind) and version < version_of(introduced)
+    )
+
+
+def is_shown_as_before(group: str, kind: str, version: Version) -> bool:
+    """Whether ``version`` shows a kind as it was shown at first."""
+    rows = (line.split() for line in _SHOWN_SINCE.strip().splitlines())
+    return any(
+        (row_group, row_kind) == (group or "-", kind) and version < version_of(since)
+        for row_group, row_kind, since in rows
+    )

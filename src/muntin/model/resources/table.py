@@ -12,6 +12,7 @@ from muntin.model.resources.row import Resource
 # preferred version first.
 RESOURCES: tuple[Resource, ...] = (
     *CORE,
+    *cluster_rows.API_REGISTRATION,
     *workload_rows.APPS,
     *cluster_rows.EVENTS,
     *cluster_rows.AUTHENTICATION,
@@ -26,13 +27,12 @@ RESOURCES: tuple[Resource, ...] = (
     *cluster_rows.STORAGE,
     *cluster_rows.ADMISSION,
     *cluster_rows.API_EXTENSIONS,
-    *cluster_rows.API_REGISTRATION,
     *cluster_rows.SCHEDULING,
     *cluster_rows.COORDINATION,
     *cluster_rows.NODE,
     *cluster_rows.DISCOVERY,
-    *cluster_rows.FLOW_CONTROL,
     *cluster_rows.DEVICES,
+    *cluster_rows.FLOW_CONTROL,
     *cluster_rows.MIGRATION,
 )
 

@@ -14,6 +14,7 @@ import orjson
 
 from muntin.model.resources import Resource
 from muntin.model.tables import (
+    admission,
     aggregation,
     cluster,
     flowcontrol,
@@ -38,6 +39,7 @@ _PRINTERS: dict[tuple[str, str], Printer] = {
     **network.PRINTERS,
     **cluster.PRINTERS,
     **storage.PRINTERS,
+    **admission.PRINTERS,
     **aggregation.PRINTERS,
     **flowcontrol.PRINTERS,
 }

@@ -16,6 +16,7 @@ from muntin.model.tables.printer import (
     Printer,
     age,
     columns,
+    labels_text,
     name,
     spec_of,
     status_of,
@@ -52,9 +53,22 @@ def _node(obj: Object, now_s: float) -> Cells:
         addresses.get("InternalIP", NOTHING),
         addresses.get("ExternalIP", NOTHING),
         info.get("osImage") or UNKNOWN,
-        info.get("kernelVersion") or UNKNOWN,
+        _kernel(info),
         info.get("containerRuntimeVersion") or UNKNOWN,
     ]
+
+
+def _kernel(info: Object) -> str:
+    """The kernel's version and, if it is known, the machine's architecture."""
+    version, architecture = info.get("kernelVersion") or UNKNOWN, info.get("architecture")
+    return f"{version} ({architecture})" if architecture else str(version)
+
+
+def _older_node(obj: Object, now_s: float) -> Cells:
+    cells = _node(obj, now_s)
+    info = status_of(obj).get("nodeInfo") or {}
+    cells[8] = info.get("kernelVersion") or UNKNOWN
+    return cells
 
 
 def _event_source(obj: Object) -> str:
@@ -112,6 +126,10 @@ def _secret(obj: Object, now_s: float) -> Cells:
 
 
 def _service_account(obj: Object, now_s: float) -> Cells:
+    return [name(obj), age(obj, now_s)]
+
+
+def _service_account_secrets(obj: Object, now_s: float) -> Cells:
     return [name(obj), len(obj.get("secrets") or ()), age(obj, now_s)]
 
 
@@ -130,6 +148,11 @@ def _quota(obj: Object, now_s: float) -> Cells:
         text = f"{resource}: {used.get(resource, '0')}/{hard[resource]}"
         (limits if resource.startswith("limits.") else requests).append(text)
     return [name(obj), ", ".join(requests), ", ".join(limits), age(obj, now_s)]
+
+
+def _older_quota(obj: Object, now_s: float) -> Cells:
+    shown, requests, limits, old = _quota(obj, now_s)
+    return [shown, old, requests, limits]
 
 
 def _role_binding(obj: Object, now_s: float) -> Cells:
@@ -181,6 +204,47 @@ def _signing_request(obj: Object, now_s: float) -> Cells:
     ]
 
 
+def _trust_bundle(obj: Object, _: float) -> Cells:
+    return [name(obj), spec_of(obj).get("signerName", "")]
+
+
+def _pod_certificate(obj: Object, _: float) -> Cells:
+    spec = spec_of(obj)
+    state = "Pending"
+    for row in status_of(obj).get("conditions") or ():
+        if row["type"] in ("Issued", "Denied", "Failed"):
+            state = row["type"]
+    fields = ("podName", "serviceAccountName", "nodeName", "signerName")
+    shown = [spec.get(field, "") for field in fields]
+    return [name(obj), *shown, state, labels_text(spec.get("unverifiedUserAnnotations"))]
+
+
+_MIGRATION_ENDS = frozenset({"Running", "Failed", "Succeeded"})
+
+
+def _migration(obj: Object, _: float) -> Cells:
+    resource = spec_of(obj).get("resource") or {}
+    parts = (resource.get("resource", ""), resource.get("group", ""))
+    status = "Unknown"
+    for row in status_of(obj).get("conditions") or ():
+        if row.get("status") == "True" and row["type"] in _MIGRATION_ENDS:
+            status = row["type"]
+    return [name(obj), ".".join(part for part in parts if part), status]
+
+
+def _security_policy(obj: Object, _: float) -> Cells:
+    spec = spec_of(obj)
+    strategies = ("seLinux", "runAsUser", "fsGroup", "supplementalGroups")
+    return [
+        name(obj),
+        "true" if spec.get("privileged") else "false",
+        ",".join(spec.get("allowedCapabilities") or ()),
+        *((spec.get(field) or {}).get("rule", "") for field in strategies),
+        bool(spec.get("readOnlyRootFilesystem")),
+        ",".join(spec.get("volumes") or ()),
+    ]
+
+
 _BINDING = Printer(
     columns("Name", "Role", "Age", wide=("Users", "Groups", "ServiceAccounts")), _role_binding
 )
@@ -190,30 +254,29 @@ _EVENT = Printer(
         *columns(wide=("Subobject", "Source")),
         *columns("Message"),
         Column("First Seen", priority=1),
-        Column("Count", "integer", priority=1),
-        Column("Name", priority=1),
+        Column("Count", priority=1),
+        Column("Name", priority=1, format="name"),
     ),
     _event,
 )
 
+_NODE = columns(
+    "Name",
+    "Status",
+    "Roles",
+    "Age",
+    "Version",
+    wide=("Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Container-Runtime"),
+)
+
 PRINTERS = {
-    ("", "Node"): Printer(
-        columns(
-            "Name",
-            "Status",
-            "Roles",
-            "Age",
-            "Version",
-            wide=("Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Container-Runtime"),
-        ),
-        _node,
-    ),
+    ("", "Node"): Printer(_NODE, _node),
     ("", "Event"): _EVENT,
     ("events.k8s.io", "Event"): _EVENT,
     ("", "Namespace"): Printer(columns("Name", "Status", "Age"), _namespace),
     ("", "ConfigMap"): Printer(columns("Name", ("Data", "string"), "Age"), _config_map),
     ("", "Secret"): Printer(columns("Name", "Type", "Data", "Age"), _secret),
-    ("", "ServiceAccount"): Printer(columns("Name", "Secrets", "Age"), _service_account),
+    ("", "ServiceAccount"): Printer(columns("Name", "Age"), _service_account),
     ("", "ComponentStatus"): Printer(
         columns("Name", "Status", "Message", "Error"), _component_status
     ),
@@ -236,4 +299,43 @@ PRINTERS = {
         columns("Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition"),
         _signing_request,
     ),
+    ("certificates.k8s.io", "ClusterTrustBundle"): Printer(
+        columns("Name", "SignerName"), _trust_bundle
+    ),
+    ("certificates.k8s.io", "PodCertificateRequest"): Printer(
+        columns(
+            "Name",
+            "PodName",
+            "ServiceAccountName",
+            "NodeName",
+            "SignerName",
+            "State",
+            "UnverifiedUserAnnotations",
+        ),
+        _pod_certificate,
+    ),
+    ("storagemigration.k8s.io", "StorageVersionMigration"): Printer(
+        columns("Name", "Resource", "Status"), _migration
+    ),
+    ("policy", "PodSecurityPolicy"): Printer(
+        columns(
+            "Name",
+            "Priv",
+            "Caps",
+            "SELinux",
+            "RunAsUser",
+            "FsGroup",
+            "SupGroup",
+            "ReadOnlyRootFs",
+            "Volumes",
+        ),
+        _security_policy,
+    ),
+}
+
+# How some were shown before; until when is said in `resources.lifecycle`.
+OLDER = {
+    ("", "Node"): Printer(_NODE, _older_node),
+    ("", "ServiceAccount"): Printer(columns("Name", "Secrets", "Age"), _service_account_secrets),
+    ("", "ResourceQuota"): Printer(columns("Name", "Age", "Request", "Limit"), _older_quota),
 }

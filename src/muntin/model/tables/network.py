@@ -127,10 +127,12 @@ def _network_policy(obj: Object, now_s: float) -> Cells:
 
 
 def _ip_address(obj: Object, _: float) -> Cells:
-    parent = spec_of(obj).get("parentRef") or {}
-    parts = (parent.get("group"), parent.get("resource"), parent.get("namespace"))
-    path = "/".join(part for part in (*parts, parent.get("name")) if part)
-    return [name(obj), path]
+    parent = spec_of(obj).get("parentRef")
+    if parent is None:
+        return [name(obj), NOTHING]
+    resource = ".".join(filter(None, (parent.get("resource"), parent.get("group")))).lower()
+    parts = (resource, parent.get("namespace"), parent.get("name"))
+    return [name(obj), "/".join(part for part in parts if part)]
 
 
 def _service_cidr(obj: Object, now_s: float) -> Cells:

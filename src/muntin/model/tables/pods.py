@@ -154,6 +154,12 @@ def _pod(pod: Object, now_s: float) -> Cells:
     ]
 
 
+def _older_pod(pod: Object, now_s: float) -> Cells:
+    cells = _pod(pod, now_s)
+    cells[3] = _summary(pod).restarts
+    return cells
+
+
 _COMPLETED = {
     "Succeeded": "The pod has completed successfully.",
     "Failed": "The pod failed.",
@@ -174,20 +180,22 @@ def _pod_template(obj: Object, _: float) -> Cells:
     return [name(obj), container_names(spec), container_images(spec), labels_text(labels)]
 
 
+_WIDE = ("IP", "Node", "Nominated Node", "Readiness Gates")
+
 PRINTERS = {
     ("", "Pod"): Printer(
-        columns(
-            "Name",
-            "Ready",
-            "Status",
-            "Restarts",
-            "Age",
-            wide=("IP", "Node", "Nominated Node", "Readiness Gates"),
-        ),
-        _pod,
-        _row_conditions,
+        columns("Name", "Ready", "Status", "Restarts", "Age", wide=_WIDE), _pod, _row_conditions
     ),
     ("", "PodTemplate"): Printer(
         columns("Name", "Containers", "Images", "Pod Labels"), _pod_template
+    ),
+}
+
+# How some were shown before; until when is said in `resources.lifecycle`.
+OLDER = {
+    ("", "Pod"): Printer(
+        columns("Name", "Ready", "Status", ("Restarts", "integer"), "Age", wide=_WIDE),
+        _older_pod,
+        _row_conditions,
     ),
 }

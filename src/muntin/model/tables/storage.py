@@ -1,4 +1,4 @@
-"""How volumes, claims and storage classes are shown.
+"""How volumes, claims, storage classes and devices are shown.
 
 Source: kubernetes v1.34 pkg/printers/internalversion/printers.go.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from muntin.model.tables.printer import (
+    NOTHING,
     UNSET,
     Cells,
+    Column,
     Object,
     Printer,
     age,
@@ -113,11 +115,41 @@ def _csi_driver(obj: Object, now_s: float) -> Cells:
         spec.get("attachRequired", True),
         spec.get("podInfoOnMount", False),
         spec.get("storageCapacity", False),
-        ",".join(tokens) or UNSET,
+        ",".join(tokens) if spec.get("tokenRequests") is not None else UNSET,
         spec.get("requiresRepublish", False),
-        ",".join(spec.get("volumeLifecycleModes") or ()) or UNSET,
+        ",".join(spec.get("volumeLifecycleModes") or ()) or NOTHING,
         age(obj, now_s),
     ]
+
+
+def _attributes_class(obj: Object, now_s: float) -> Cells:
+    return [name(obj), obj.get("driverName", ""), age(obj, now_s)]
+
+
+def _aged(obj: Object, now_s: float) -> Cells:
+    return [name(obj), age(obj, now_s)]
+
+
+def _claim_state(obj: Object) -> str:
+    status, is_going = status_of(obj), bool(obj["metadata"].get("deletionTimestamp"))
+    states = ["deleted"] if is_going else []
+    if status.get("allocation") is not None:
+        states.append("allocated")
+        if status.get("reservedFor"):
+            states.append("reserved")
+    elif not is_going:
+        states.append("pending")
+    return ",".join(states)
+
+
+def _resource_claim(obj: Object, now_s: float) -> Cells:
+    return [name(obj), _claim_state(obj), age(obj, now_s)]
+
+
+def _resource_slice(obj: Object, now_s: float) -> Cells:
+    spec = spec_of(obj)
+    pool = (spec.get("pool") or {}).get("name", "")
+    return [name(obj), spec.get("nodeName") or "", spec.get("driver", ""), pool, age(obj, now_s)]
 
 
 PRINTERS = {
@@ -163,7 +195,21 @@ PRINTERS = {
         _class,
     ),
     ("storage.k8s.io", "VolumeAttachment"): Printer(
-        columns("Name", "Attacher", "PV", "Node", "Attached", "Age"), _attachment
+        (
+            Column("Name"),
+            Column("Attacher", format="name"),
+            *columns("PV", "Node", ("Attached", "boolean"), "Age"),
+        ),
+        _attachment,
+    ),
+    ("storage.k8s.io", "VolumeAttributesClass"): Printer(
+        columns("Name", "DriverName", "Age"), _attributes_class
+    ),
+    ("resource.k8s.io", "DeviceClass"): Printer(columns("Name", "Age"), _aged),
+    ("resource.k8s.io", "ResourceClaim"): Printer(columns("Name", "State", "Age"), _resource_claim),
+    ("resource.k8s.io", "ResourceClaimTemplate"): Printer(columns("Name", "Age"), _aged),
+    ("resource.k8s.io", "ResourceSlice"): Printer(
+        columns("Name", "Node", "Driver", "Pool", "Age"), _resource_slice
     ),
     ("storage.k8s.io", "CSINode"): Printer(
         columns("Name", ("Drivers", "integer"), "Age"), _csi_node

@@ -12,6 +12,7 @@ from muntin.model.pods import controller_of, is_condition_true
 from muntin.model.tables.printer import (
     NOTHING,
     UNKNOWN,
+    UNSET,
     Cells,
     Object,
     Printer,
@@ -166,55 +167,64 @@ def _disruption_budget(obj: Object, now_s: float) -> Cells:
     ]
 
 
+# Where a metric has its source, and whether an average is marked as one.
 _SOURCES = {
-    "Resource": "resource",
-    "ContainerResource": "containerResource",
-    "Pods": "pods",
-    "Object": "object",
-    "External": "external",
+    "Resource": ("resource", False),
+    "ContainerResource": ("containerResource", False),
+    "Pods": ("pods", False),
+    "Object": ("object", True),
+    "External": ("external", True),
 }
 
 
-def _amount(value: Object, target: bool) -> str:
-    prefix = "average" if not target or "value" not in value else ""
-    if value.get("averageUtilization") is not None:
-        return f"{value['averageUtilization']}%"
-    return str(value.get(f"{prefix}Value" if prefix else "value", value.get("value", UNKNOWN)))
-
-
-def _metric(spec: Object, current: Object | None) -> str:
-    """One metric as ``cpu: 12%/80%``."""
-    field = _SOURCES.get(spec.get("type", ""), "")
-    wanted: Any = spec.get(field) or {}
+def _metric(metric: Object, current: Object | None, *, named: bool) -> str:
+    """One metric as ``cpu: 12%/80%``, or without the name as it was before."""
+    field, marked = _SOURCES.get(metric.get("type", ""), ("", False))
+    if not field:
+        return "<unknown type>"
+    wanted: Any = metric.get(field) or {}
     have: Any = ((current or {}).get(field) or {}).get("current") or {}
-    shown = (
-        f"{_amount(have, False) if have else UNKNOWN}/{_amount(wanted.get('target') or {}, True)}"
-    )
-    return f"{wanted['name']}: {shown}" if "name" in wanted else shown
+    target = wanted.get("target") or {}
+    if target.get("averageValue") is not None:
+        mark = " (avg)" if marked else ""
+        shown = f"{have.get('averageValue', UNKNOWN)}/{target['averageValue']}{mark}"
+    elif "name" in wanted:  # of a resource: a share of what is requested
+        shown = f"{_share(have, UNKNOWN)}/{_share(target, '<auto>')}"
+    else:
+        shown = f"{have.get('value', UNKNOWN)}/{target.get('value', UNKNOWN)}"
+    return f"{wanted['name']}: {shown}" if named and "name" in wanted else shown
 
 
-def _autoscaler(obj: Object, now_s: float) -> Cells:
+def _share(amounts: Object, otherwise: str) -> str:
+    share = amounts.get("averageUtilization")
+    return otherwise if share is None else f"{share}%"
+
+
+def _metrics(obj: Object, *, named: bool) -> str:
+    wanted = spec_of(obj).get("metrics") or ()
+    current = status_of(obj).get("currentMetrics") or ()
+    have = [*current, *[None] * len(wanted)]
+    shown = [_metric(row, found, named=named) for row, found in zip(wanted, have, strict=False)]
+    more = f" + {len(shown) - 2} more..." if len(shown) > 2 else ""
+    return ", ".join(shown[:2]) + more if shown else NOTHING
+
+
+def _autoscaler(obj: Object, now_s: float, *, named: bool = True) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
     target = spec.get("scaleTargetRef") or {}
-    current = status.get("currentMetrics") or []
-    metrics = [
-        _metric(metric, current[index] if index < len(current) else None)
-        for index, metric in enumerate(spec.get("metrics") or ())
-    ]
-    if spec.get("targetCPUUtilizationPercentage") is not None:
-        have = status.get("currentCPUUtilizationPercentage")
-        shown = UNKNOWN if have is None else f"{have}%"
-        metrics.append(f"cpu: {shown}/{spec['targetCPUUtilizationPercentage']}%")
-    more = f" + {len(metrics) - 2} more..." if len(metrics) > 2 else ""
     return [
         name(obj),
         f"{target.get('kind')}/{target.get('name')}",
-        ", ".join(metrics[:2]) + more if metrics else NOTHING,
-        str(spec["minReplicas"]) if "minReplicas" in spec else UNKNOWN,
+        _metrics(obj, named=named),
+        str(spec["minReplicas"]) if "minReplicas" in spec else UNSET,
         spec.get("maxReplicas", 0),
         status.get("currentReplicas", 0),
         age(obj, now_s),
     ]
+
+
+def _older_autoscaler(obj: Object, now_s: float) -> Cells:
+    return _autoscaler(obj, now_s, named=False)
 
 
 _REPLICAS = Printer(
@@ -228,6 +238,8 @@ _REPLICAS = Printer(
     ),
     _replicas,
 )
+
+_AUTOSCALER = columns("Name", "Reference", "Targets", "MinPods", "MaxPods", "Replicas", "Age")
 
 PRINTERS = {
     ("apps", "Deployment"): Printer(
@@ -263,7 +275,7 @@ PRINTERS = {
             "Name",
             "Schedule",
             "Timezone",
-            "Suspend",
+            ("Suspend", "boolean"),
             ("Active", _INTEGER),
             "Last Schedule",
             "Age",
@@ -277,8 +289,8 @@ PRINTERS = {
         ),
         _disruption_budget,
     ),
-    ("autoscaling", "HorizontalPodAutoscaler"): Printer(
-        columns("Name", "Reference", "Targets", "MinPods", "MaxPods", "Replicas", "Age"),
-        _autoscaler,
-    ),
+    ("autoscaling", "HorizontalPodAutoscaler"): Printer(_AUTOSCALER, _autoscaler),
 }
+
+# How some were shown before; until when is said in `resources.lifecycle`.
+OLDER = {("autoscaling", "HorizontalPodAutoscaler"): Printer(_AUTOSCALER, _older_autoscaler)}
