@@ -19,14 +19,21 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
+ENTRY = "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry"
+
 
 class FieldForms:
-    """The types of all served kinds, and their objects in the form of other versions."""
+    """The types of all served kinds, and their objects in the form of other versions.
+
+    ``names_subresources`` says whether managers are told apart by the subresource they write.
+    """
 
     def __init__(self, schema: Schema, registry: Registry, custom: CustomForms) -> None:
         self._custom = custom
         self._builtin = BuiltinTypes(schema)
         self._registry = registry
+        entry = schema.type(ENTRY)
+        self.names_subresources = "subresource" in entry.fields
 
     def field_type(self, api_version: str, kind: str) -> FieldType | None:
         """The type of objects of that kind; None when that version is not served."""

@@ -16,7 +16,7 @@ from muntin.apiserver.core import Core
 from muntin.apiserver.field_forms import FieldForms
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
-from muntin.kit.clock import Clock, rfc3339
+from muntin.kit.clock import rfc3339
 from muntin.kit.errors import Cause, Invalid
 from muntin.model.conversion import is_same
 from muntin.model.fields import last_applied, managers, ownership, scale
@@ -49,7 +49,7 @@ async def _answered(asking: Generator[Form, Object | None, T], forms: FieldForms
 
 
 def _writer(
-    request: ApiRequest, clock: Clock, unwritable: FieldSet, operation: str = UPDATE
+    core: Core, request: ApiRequest, unwritable: FieldSet, operation: str = UPDATE
 ) -> Writer:
     subresource = request.subresource.name if request.subresource else ""
     return Writer(
@@ -57,8 +57,8 @@ def _writer(
         operation=operation,
         api_version=request.target.api_version,
         # What is written through a Scale has no time upstream: the managers of a Scale have none.
-        time="" if subresource == "scale" else rfc3339(clock.now()),
-        subresource=subresource,
+        time="" if subresource == "scale" else rfc3339(core.clock.now()),
+        subresource=subresource if core.forms.names_subresources else "",
         unwritable=unwritable,
     )
 
@@ -108,7 +108,7 @@ async def created(core: Core, request: ApiRequest, stored: Resource, obj: Object
     """The managed fields of a new object, as the client asked for it and before admission."""
     forms, kind = core.forms, request.target.kind
     new = await _shown(core, request, stored, obj)
-    writer = _writer(request, core.clock, _unwritable(stored))
+    writer = _writer(core, request, _unwritable(stored))
     asking = ownership.update(writer, _given(request, b"") or {}, forms, kind, {}, new)
     return managers.dump(await _answered(asking, forms))
 
@@ -124,7 +124,7 @@ async def updated(
     live = managers.load(raw) if given is None else given
     old = await _shown(core, request, stored, old)
     new = await _shown(core, request, stored, new)
-    writer = _writer(request, core.clock, _NOTHING)
+    writer = _writer(core, request, _NOTHING)
     asking = ownership.update(writer, live, forms, request.target.kind, old, new)
     found = await _answered(asking, forms)
     return raw if found is live and given is None else managers.dump(found)
@@ -140,7 +140,7 @@ async def applied(
     Raises:
         ApiError: 400 for a configuration of the wrong form, 409 for conflicts.
     """
-    writer = _writer(request, core.clock, _unapplied(request, config), APPLY)
+    writer = _writer(core, request, _unapplied(request, config), APPLY)
     done = await _applied(core, request, writer, managers.load(raw), live, config)
     return done.obj, managers.dump(done.managers)
 
@@ -155,7 +155,7 @@ async def applied_scale(
         return core.forms.replicas(version, request.target)
 
     parent = managers.load(raw)
-    writer = _writer(request, core.clock, _STATUS, APPLY)
+    writer = _writer(core, request, _STATUS, APPLY)
     writer = replace(writer, api_version=scale.API_VERSION)
     mine = scale.shown(parent, places)
     done = await _applied(core, request, writer, mine, live, config)

@@ -1,4 +1,4 @@
-"""What writes do to the managers of objects: examples as a kube-apiserver answers, and properties."""
+"""What writes do to the managers of objects: by example, as kube-apiserver does, and by property."""
 
 from __future__ import annotations
 

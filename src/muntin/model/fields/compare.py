@@ -10,7 +10,7 @@ from typing import Any
 
 from muntin.model.fields import elements, sets
 from muntin.model.fields.sets import LEAF, FieldSet
-from muntin.model.fields.tree import member_of, whole
+from muntin.model.fields.tree import whole
 from muntin.model.fields.types import FieldType, Kind
 
 _ABSENT: Any = object()
@@ -56,7 +56,9 @@ def _maps(type_: FieldType, old: dict[str, Any], new: dict[str, Any], out: Compa
         before = old.get(name, _ABSENT)
         if before is not _ABSENT and type(before) is type(value) and before == value:
             continue
-        member = member_of(type_, name)
+        member = type_.member(name)
+        if member is None:  # of a newer version, and about to be left out
+            continue
         if before is _ABSENT:
             if not member.settled or member.type.atomic or member.type.kind is Kind.SCALAR:
                 out.added[member.element] = whole(member.type, value)
@@ -65,7 +67,9 @@ def _maps(type_: FieldType, old: dict[str, Any], new: dict[str, Any], out: Compa
         _both(member.type, member.element, before, value, out)
     for name, before in old.items():
         if name not in new:
-            member = member_of(type_, name)
+            member = type_.member(name)
+            if member is None:
+                continue
             if not member.settled or member.type.atomic or member.type.kind is Kind.SCALAR:
                 out.removed[member.element] = whole(member.type, before)
             else:

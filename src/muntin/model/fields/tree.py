@@ -73,7 +73,9 @@ def whole(type_: FieldType, value: Any) -> FieldSet:
             return LEAF
         result: FieldSet = {SELF: LEAF}
         for name, item in value.items():
-            member = member_of(type_, name)
+            member = type_.member(name)
+            if member is None:  # of a newer version, and about to be left out
+                continue
             result[member.element] = (
                 LEAF if member.type.kind is Kind.SCALAR else whole(member.type, item)
             )
