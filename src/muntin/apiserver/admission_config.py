@@ -29,6 +29,9 @@ class PodSecurityConfig:
     exempt_runtime_classes: tuple[str, ...] = ()
 
 
+LIMIT_TYPES = ("Server", "Namespace", "User", "SourceAndObject")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRateLimit:
     """At most ``qps`` events a second, ``burst`` at once, of all (Server), or for each Namespace,

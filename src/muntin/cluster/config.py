@@ -11,6 +11,7 @@ from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network
 
 from muntin.apiserver.access_config import AccessConfig
+from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.model.gates import Profile, Version
 
 API_VERSION = "muntin.dev/v1alpha1"
@@ -97,13 +98,15 @@ class Networking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """A whole cluster. ``access`` is what the Cluster file says of the API server's users."""
+    """A whole cluster. ``access`` is what the Cluster file says of the API server's users,
+    ``admission`` what of its built-in admission plugins."""
 
     name: str
     kubernetes: Version
     networking: Networking
     nodes: tuple[NodeConfig, ...]
     access: AccessConfig = field(default_factory=AccessConfig)
+    admission: AdmissionConfig = field(default_factory=AdmissionConfig)
 
     @property
     def context(self) -> str:

@@ -16,6 +16,7 @@ from ipaddress import IPv4Network
 from typing import NoReturn, TypeVar
 
 from muntin.apiserver.access_config import AccessConfig
+from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.cluster.config import (
     API_PORT,
     FIRST_NODE_OFFSET,
@@ -78,6 +79,7 @@ class Draft:
     egress: bool = True
     nodes: list[NodeDraft] | None = None
     access: AccessConfig = field(default_factory=AccessConfig)
+    admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     origins: dict[str, Place | str] = field(default_factory=dict)
 
     def wrong(self, path: str, message: str) -> NoReturn:
@@ -129,6 +131,7 @@ def resolve(draft: Draft) -> ClusterConfig:
         networking=networking,
         nodes=_nodes(draft, nodes, networking, version),
         access=draft.access,
+        admission=draft.admission,
     )
 
 

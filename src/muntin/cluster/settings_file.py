@@ -47,9 +47,12 @@ def decode(text: str, file: str) -> Draft:
         draft.nodes = [_node(draft, place.mapping()) for place in nodes.items()]
     if (api_server := document.take("apiServer")) is not None:
         # The API server's own parsers: 20 ms that clusters without the section do without.
-        from muntin.cluster import access_file
+        from muntin.cluster import access_file, admission_file
 
-        draft.access = access_file.read(api_server.mapping(), Path(file).parent)
+        section = api_server.mapping()
+        if (admission := section.take("admission")) is not None:
+            draft.admission = admission_file.read(admission.mapping())
+        draft.access = access_file.read(section, Path(file).parent)
     document.finish()
     return draft
 

@@ -87,11 +87,17 @@ def _pod_security(parts: Parts) -> Silent:
 
 
 def _policy(config: PodSecurityConfig) -> Policy:
-    def mode(text: str) -> LevelVersion:
-        level, _, version = text.partition(":")
-        return LevelVersion(parse_level(level), parse_version(version or "latest"))
+    return Policy(*map(level_version, (config.enforce, config.audit, config.warn)))
 
-    return Policy(mode(config.enforce), mode(config.audit), mode(config.warn))
+
+def level_version(text: str) -> LevelVersion:
+    """The policy of one mode: ``baseline:latest``, ``restricted:v1.2``, or a level alone.
+
+    Raises:
+        Invalid: it is none.
+    """
+    level, _, version = text.partition(":")
+    return LevelVersion(parse_level(level), parse_version(version or "latest"))
 
 
 # Upstream's order.
