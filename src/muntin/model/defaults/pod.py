@@ -156,6 +156,9 @@ def _volume(volume: Object) -> None:
     if volume.get("rbd") is not None:
         for field, value in _RBD.items():
             volume["rbd"].setdefault(field, value)
+    image = volume.get("image")
+    if image is not None and not image.get("pullPolicy"):
+        image["pullPolicy"] = _pull_policy(image.get("reference") or "")
     template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
     if template is not None:
         template.setdefault("metadata", {})

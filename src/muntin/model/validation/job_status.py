@@ -29,8 +29,9 @@ def job_status(new: Object, old: Object, found: Findings) -> None:
     if _is_finished(new):
         _finished(status, found)
     _indexes(status, spec, found)
-    if (status.get("ready") or 0) > (status.get("active") or 0):
-        found.invalid("status.ready", status["ready"], "cannot set more ready pods than active")
+    ready = status.get("ready")
+    if ready is not None and ready > (status.get("active") or 0):
+        found.invalid("status.ready", ready, "cannot set more ready pods than active")
     _change(new, old, found)
 
 

@@ -27,20 +27,22 @@ def pod_status(new: Object, old: Object, found: Findings) -> None:
     for index, row in enumerate(status.get("conditions") or ()):
         if row.get("type") not in _SYSTEM_CONDITIONS:
             label_name(row.get("type") or "", f"metadata.conditions[{index}].Type", found)
-    if new["spec"].get("nodeName") != old["spec"].get("nodeName"):
+    spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
+    if spec.get("nodeName") != old_spec.get("nodeName"):
         found.forbidden("status.nodeName", "may not be changed directly")
     node = status.get("nominatedNodeName")
     if node and node != before.get("nominatedNodeName"):
         found.each_invalid("status.nominatedNodeName", node, names.dns1123_subdomain(node))
-    found.immutable("status.qosClass", status.get("qosClass"), before.get("qosClass"))
+    if status.get("qosClass") and before.get("qosClass"):
+        found.immutable("status.qosClass", status["qosClass"], before["qosClass"])
     for field in _STATUSES:
-        _transitions(field, status, before, old["spec"], found)
-    _claim_statuses(status, new["spec"], found)
+        _transitions(field, status, before, old_spec, found)
+    _claim_statuses(status, spec, found)
     _addresses(status, found)
     for field in _STATUSES:
-        _users(status.get(field) or (), new["spec"], f"status.{field}", found)
+        _users(status.get(field) or (), spec, f"status.{field}", found)
     for field in _STATUSES:
-        _allocated(status.get(field) or (), new["spec"], field, found)
+        _allocated(status.get(field) or (), spec, field, found)
 
 
 def _transitions(field: str, status: Object, before: Object, spec: Object, found: Findings) -> None:
