@@ -88,6 +88,11 @@ class Watcher:
         self._loop = asyncio.get_running_loop()
         self.life = asyncio.timeout(None)  # to be entered by who keeps the watch
 
+    @property
+    def api_version(self) -> str:
+        """The version in which it sees objects; empty if its form says none."""
+        return str(self.form[0]) if isinstance(self.form, tuple) else ""
+
     def close(self) -> None:
         """End the watch: what it was of is no longer served."""
         with contextlib.suppress(RuntimeError):  # it is not entered yet, or no longer
@@ -165,10 +170,26 @@ class WatcherSet:
         key = _index_key(watcher.wanted)
         return self._plain if key is None else self._indexed.setdefault(key, set())
 
+    def _all(self) -> list[Watcher]:
+        return [*self._plain, *(w for found in self._indexed.values() for w in found)]
+
     def close(self) -> None:
         """End all of them."""
-        for watcher in [*self._plain, *(w for found in self._indexed.values() for w in found)]:
+        for watcher in self._all():
             watcher.close()
+
+    @property
+    def api_versions(self) -> set[str]:
+        """In which versions objects are watched."""
+        return {watcher.api_version for watcher in self._all()}
+
+    def end(self, api_version: str, frame: bytes) -> None:
+        """End those who watch in that version, with ``frame`` as the last that they see."""
+        for watcher in self._all():
+            if watcher.api_version == api_version:
+                self.discard(watcher)
+                watcher.send(frame)
+                watcher.close()
 
     def expect(self) -> None:
         """Some events will be fanned out soon."""

@@ -22,6 +22,7 @@ from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS
 
 if TYPE_CHECKING:
     from muntin.apiserver.custom.cleanup import Cleanup
+    from muntin.model.custom.definition import Definition
 
 Object = dict[str, Any]
 
@@ -71,7 +72,18 @@ class Definitions:
             return
         known = registry.definitions.get(name)
         if known is None or _defines(known.object) != _defines(obj):
-            registry.replace(name, Definition(obj, ratchets=self._ratchets))
+            definition = Definition(obj, ratchets=self._ratchets)
+            registry.replace(name, definition)
+            self._convey(definition)
+
+    def _convey(self, definition: Definition) -> None:
+        """Have events wait for the definition's webhook, if it has one."""
+        resource = self._core.cache.by_storage[definition.storage_name]
+        resource.deliver = resource.watchers.fan_out
+        if definition.uses_webhook:
+            from muntin.apiserver.custom.delivery import Delivery
+
+            resource.deliver = Delivery(self._core.cache.forms, resource, definition).put
 
     def _ask(self, name: str) -> None:
         """Look at the definition of that name soon."""

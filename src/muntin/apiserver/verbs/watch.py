@@ -20,6 +20,7 @@ from muntin.apiserver.list_options import ListOptions
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.selection import matching, selected
 from muntin.apiserver.watchers import Watcher
+from muntin.kit.errors import MuntinError
 from muntin.kit.http.messages import Answer, BodyWriter, Response
 
 BOOKMARK_S = 60.0
@@ -63,7 +64,7 @@ class _Stream:
         try:
             with contextlib.suppress(TimeoutError):  # the resource is gone
                 async with watcher.life:
-                    if await self._begin(watcher):
+                    if await self._has_begun(watcher):
                         watchers.add(watcher)
                         await self._stay(watcher, end_s)
             await watcher.drain()
@@ -75,6 +76,14 @@ class _Stream:
         self._core.metrics.watch_events.add(self._what, events)
 
     # -- the beginning -----------------------------------------------------------------------
+
+    async def _has_begun(self, watcher: Watcher) -> bool:
+        """As `_begin`; an object that its webhook cannot convert is told, and ends the watch."""
+        try:
+            return await self._begin(watcher)
+        except MuntinError as err:
+            watcher.send(_error_event(err))
+            return False
 
     async def _begin(self, watcher: Watcher) -> bool:
         """Send all up to now; False when that cannot be had. No event comes between its return
@@ -174,6 +183,6 @@ def _too_old(asked: int, oldest: int) -> bytes:
     return _error_event(status.expired(f"too old resource version: {asked} ({oldest})"))
 
 
-def _error_event(error: status.ApiError) -> bytes:
+def _error_event(error: MuntinError) -> bytes:
     obj: dict[str, Any] = status.status_object(error)
     return b'{"type":"ERROR","object":%b}\n' % orjson.dumps(obj)
