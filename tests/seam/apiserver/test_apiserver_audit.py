@@ -54,7 +54,7 @@ def audited(scenario, tmp_path, *, policy=POLICY, clock=None, **log):
 
 def test_levels_and_members(tmp_path):
     async def scenario(server):
-        api = Api(server.user("jane", "system:masters"))
+        api = Api(server.user("admin", "system:masters"))
         await api("POST", SECRETS, {"metadata": {"name": "s"}, "stringData": {"a": "hidden"}})
         await api("POST", MAPS, config_map("a"))
         await api("PATCH", f"{MAPS}/a", {"data": {"x": "y"}}, headers=MERGE)
@@ -73,7 +73,7 @@ def test_levels_and_members(tmp_path):
     assert (secret["kind"], secret["apiVersion"]) == ("Event", "audit.k8s.io/v1")
     assert (secret["level"], secret["stage"]) == ("Metadata", "ResponseComplete")
     assert secret["user"] == {
-        "username": "jane", "groups": ["system:masters", "system:authenticated"],
+        "username": "admin", "groups": ["system:masters", "system:authenticated"],
     }  # fmt: skip
     assert secret["objectRef"] == {
         "resource": "secrets", "namespace": "default", "name": "s", "apiVersion": "v1",
@@ -102,7 +102,7 @@ def test_every_answer_names_the_request(tmp_path):
     seen = []
 
     async def scenario(server):
-        api = Api(server.user("jane", "system:masters"))
+        api = Api(server.user("admin", "system:masters"))
         await api("GET", MAPS)
         seen.append(api.headers["audit-id"])
         await api("GET", MAPS, headers={"audit-id": "mine"})
@@ -122,7 +122,7 @@ def test_every_answer_names_the_request(tmp_path):
 
 def test_a_watch_is_told_when_it_starts_and_when_it_ends(tmp_path):
     async def scenario(server):
-        api = Api(server.user("jane", "system:masters"))
+        api = Api(server.user("admin", "system:masters"))
         async with api.watch(f"{MAPS}?watch=1") as seen:
             await api("POST", MAPS, config_map("a"))
             assert await seen.short() == ("ADDED", "a")
@@ -141,7 +141,7 @@ def test_who_acts_as_whom(tmp_path):
         from muntin.apiserver.request import User
 
         request = Request("GET", MAPS, remote="192.0.2.9", headers={"x-forwarded-for": "10.1.1.1"})
-        jane, bob = User("jane", ("system:masters",)), User("bob", ("dev",))
+        jane, bob = User("jane", ("ops",)), User("bob", ("dev",))
         await server.handler.as_user(request, bob, jane)
 
     (event,) = audited(scenario, tmp_path)
@@ -155,7 +155,7 @@ def test_files_are_rotated_and_old_ones_removed(tmp_path):
     clock = FakeClock(1_800_000_000.0)
 
     async def scenario(server):
-        api = Api(server.user("jane", "system:masters"))
+        api = Api(server.user("admin", "system:masters"))
         big = {"metadata": {"name": "big"}, "data": {"x": "y" * 400_000}}
         await api("POST", MAPS, big)
         for number in range(8):
@@ -171,7 +171,7 @@ def test_files_are_rotated_and_old_ones_removed(tmp_path):
 
 def test_a_batch_is_whole_after_the_end(tmp_path):
     async def scenario(server):
-        api = Api(server.user("jane", "system:masters"))
+        api = Api(server.user("admin", "system:masters"))
         for number in range(50):
             await api("POST", MAPS, config_map(f"m{number}"))
 
@@ -180,7 +180,7 @@ def test_a_batch_is_whole_after_the_end(tmp_path):
 
 def test_a_strict_log_that_cannot_be_written_lets_nothing_happen(tmp_path):
     async def scenario(server):
-        api = Api(server.user("jane", "system:masters"))
+        api = Api(server.user("admin", "system:masters"))
         (tmp_path / "audit.log").unlink(missing_ok=True)
         server.core.auditor.backends[0]._file._path = tmp_path / "folder"
         (tmp_path / "folder").mkdir()
@@ -197,7 +197,7 @@ def test_a_strict_log_that_cannot_be_written_lets_nothing_happen(tmp_path):
 @pytest.mark.parametrize("path, verb, held", [("/version", "get", False), ("/api", "get", True)])
 def test_paths_follow_the_rules_of_paths(tmp_path, path, verb, held):
     async def scenario(server):
-        api = Api(server.user("jane", "system:masters"))
+        api = Api(server.user("admin", "system:masters"))
         await api("GET", path)
         await api("GET", MAPS)
 

@@ -342,7 +342,7 @@ def test_decisions_are_kept_until_a_role_changes():
         assert calls == []
         headers = {**JSON, "content-type": "application/merge-patch+json"}
         body = json.dumps({"rules": []}).encode()
-        answer = await server.user("a", "system:masters").request(
+        answer = await server.user("admin", "system:masters").request(
             "PATCH", f"{RBAC}/clusterroles/reader", headers=headers, body=body
         )
         assert answer.status == 200

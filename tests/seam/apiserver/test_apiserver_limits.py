@@ -532,7 +532,7 @@ def test_a_follower_that_ended_is_seen():
     async def scenario(server, api, store):
         server._tasks[0].cancel()
         await asyncio.sleep(0)
-        answer = await server.user("x", "system:masters").request("GET", "/readyz", headers={})
+        answer = await server.user("admin", "system:masters").request("GET", "/readyz", headers={})
         assert answer.status == 500
         assert b"[-]informer-sync failed" in answer.body
 

@@ -153,7 +153,7 @@ def test_head_is_a_get_without_a_body():
         assert b"Content-Length: " in answer
         assert answer.endswith(b"\r\n\r\n")
         writer.close()
-        found = await server.user("x", "system:masters").request("HEAD", MAPS, headers={})
+        found = await server.user("admin", "system:masters").request("HEAD", MAPS, headers={})
         assert found.status == 200
 
     run(scenario)

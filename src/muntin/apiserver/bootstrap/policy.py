@@ -214,6 +214,8 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
             "legacy-unknown",
         )
     },
+    # Muntin's own, for what keeps routes and published ports in step with nodes and Services.
+    "muntin:fabric": ("READ | core | nodes services", EVENTS),
     # kubeadm's, for the cluster DNS that it installs.
     "system:coredns": (
         "list watch | core | endpoints namespaces pods services",
