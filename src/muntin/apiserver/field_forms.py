@@ -9,6 +9,7 @@ from muntin.apiserver.registry import Registry
 from muntin.model.conversion import convert
 from muntin.model.fields import scale
 from muntin.model.fields.builtin import BuiltinTypes
+from muntin.model.fields.elements import of_field
 from muntin.model.fields.sets import Path
 from muntin.model.fields.types import FieldType
 from muntin.model.resources import Resource, by_kind
@@ -67,7 +68,15 @@ class FieldForms:
         return convert(obj, source, target)
 
     def replicas(self, api_version: str, resource: Resource) -> Path | None:
-        """Where objects of ``resource`` have their replicas in that version; None if unknown."""
+        """Where objects of ``resource`` have their replicas in that version; None if unknown.
+
+        The path is empty for a version without a Scale.
+        """
+        if resource.is_custom:
+            version = self._registry.custom(api_version, resource.kind)
+            if version is None:
+                return None
+            return tuple(map(of_field, version.scale.spec_replicas)) if version.scale else ()
         row = by_kind(api_version, resource.kind)
         if row is None or row.storage_name != resource.storage_name:
             return None

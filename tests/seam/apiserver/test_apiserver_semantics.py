@@ -261,7 +261,7 @@ def test_unknown_and_duplicate_fields():
         ignored = await send("Ignore")
         assert ignored.status == 201
         assert "warning" not in ignored.headers
-        assert (await send("Perhaps")).status == 400
+        assert (await send("Perhaps")).status == 422
 
     run(scenario)
 

@@ -247,7 +247,7 @@ class _Merger:
         result.pop(key)
         if named:
             before = last.time if last is not None else ""
-            time = before if comparison.is_same else writer.time
+            time = before if merged == live else writer.time
             result[key] = Entry(writer.api_version, time, named)
         return Applied(merged, result)
 
