@@ -87,6 +87,14 @@ def test_values(environment, expression, type_, value):
     assert program.evaluate({"self": new, "oldSelf": {"replicas": 1}}) == value
 
 
+def test_maps_may_have_any_name():
+    text = Shape("map", element=Shape("string"))
+    fields = {"matchLabels": text, "match_labels": text, "a__dash__b": text, "MatchLabels": text}
+    shape = Shape("object", "Maps", fields=fields)
+    program = Environment({"self": shape}).compile("self.matchLabels.x == self.a__dash__b.x")
+    assert program.evaluate({"self": {"matchLabels": {"x": "1"}, "a__dash__b": {"x": "1"}}}) is True
+
+
 def test_an_optional_variable_may_be_missing(environment):
     program = environment.compile("oldSelf.hasValue()")
     assert program.evaluate({"self": {}}) is False

@@ -20,6 +20,7 @@ from muntin.model.schema import Schema
 
 if TYPE_CHECKING:  # loaded when there is something configured
     from muntin.apiserver.admission.operation import Operation
+    from muntin.apiserver.admission.policies.validating import Policies
     from muntin.apiserver.admission.versions import Versions
     from muntin.apiserver.admission.webhooks.call import Calls
     from muntin.apiserver.admission.webhooks.hooks import Hooks
@@ -43,6 +44,8 @@ class Dynamic:
         self._parts = parts
         self._mutating_hooks = self._objects("mutatingwebhookconfigurations")
         self._validating_hooks = self._objects("validatingwebhookconfigurations")
+        self._validating_policies = self._objects("validatingadmissionpolicies")
+        self._validating_bindings = self._objects("validatingadmissionpolicybindings")
 
     def _objects(self, plural: str) -> ResourceCache:
         """The objects of a resource of our group; none where the API version does not have it."""
@@ -57,7 +60,7 @@ class Dynamic:
     @property
     def validates(self) -> bool:
         """Whether anything may refuse operations."""
-        return bool(self._validating_hooks.items)
+        return bool(self._validating_hooks.items or self._validating_bindings.items)
 
     async def mutate(self, attributes: Attributes, again: Callable[[], None]) -> bool:
         """Let webhooks change the object; whether they did. ``again`` runs what is built in."""
@@ -73,6 +76,8 @@ class Dynamic:
         if is_exempt(attributes):
             return
         operation = self._operation(attributes)
+        if self._validating_bindings.items:
+            await self._policies.validate(operation)
         if self._validating_hooks.items:
             from muntin.apiserver.admission.webhooks import validating
 
@@ -95,6 +100,20 @@ class Dynamic:
         from muntin.apiserver.admission.webhooks.call import Calls
 
         return Calls(self._parts.webhooks, self._parts.authorizer)
+
+    @cached_property
+    def _policies(self) -> Policies:
+        from muntin.apiserver.admission.policies.params import Params
+        from muntin.apiserver.admission.policies.validating import Policies
+
+        parts = self._parts
+        return Policies(
+            self._validating_policies,
+            self._validating_bindings,
+            parts.cache,
+            Params(parts.cache, parts.registry, self._versions),
+            parts.authorizer,
+        )
 
     @cached_property
     def _mutating(self) -> Hooks:

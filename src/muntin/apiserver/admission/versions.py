@@ -9,6 +9,7 @@ from typing import Any
 
 from muntin.apiserver import convert, status
 from muntin.apiserver.admission.attributes import Attributes
+from muntin.apiserver.items import Item
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.webhooks import WebhookClient
 from muntin.kit import errors
@@ -65,6 +66,13 @@ class Versions:
             converted: Object = await self._forms().to(found, row)
             return converted
         return convert.to_version(found, row, attributes.resource)
+
+    async def of_item(self, item: Item, row: Resource) -> Object:
+        """A stored object in the version of ``row``."""
+        if self._registry.definition(row) is not None:
+            opened: Object = await self._forms().opened(item, row)
+            return opened
+        return convert.to_version(item.object(), row, item.resource)
 
     async def taken(self, attributes: Attributes, obj: Object, row: Resource) -> Object:
         """An object that somebody has changed in the version of ``row``, as it is stored: decoded

@@ -140,17 +140,25 @@ def _add_field(row: Any, name: str, number: int, shape: Shape) -> None:
         if of.kind in ("list", "map"):  # a repeated field holds no lists or maps of its own
             label, of = _OPTIONAL, Shape("any_list")
     elif shape.kind == "map" and shape.element is not None:
-        if shape.element.kind in ("list", "map", "dyn"):
+        taken = any(entry.name == _entry_name(name) for entry in row.nested_type)
+        if taken or shape.element.kind in ("list", "map", "dyn"):
             of = Shape("any_map")
         else:
             _add_map(row, name, number, shape.element)
             return
     type_, type_name = _field_type(of)
-    row.field.add(name=name, number=number, type=type_, label=label, type_name=type_name)
+    row.field.add(
+        name=name,
+        number=number,
+        type=type_,
+        label=label,
+        type_name=type_name,
+        json_name=f"f{number}",  # else names that differ in case or underscores only would clash
+    )
 
 
 def _add_map(row: Any, name: str, number: int, element: Shape) -> None:
-    entry_name = "".join(part.title() for part in name.split("_")) + "Entry"
+    entry_name = _entry_name(name)
     entry = row.nested_type.add(name=entry_name)
     entry.options.map_entry = True
     entry.field.add(name="key", number=1, type=_SCALARS["string"], label=_OPTIONAL)
@@ -162,7 +170,13 @@ def _add_map(row: Any, name: str, number: int, element: Shape) -> None:
         type=_MESSAGE,
         label=_REPEATED,
         type_name=f".{row.name}.{entry_name}",
+        json_name=f"f{number}",
     )
+
+
+def _entry_name(field: str) -> str:
+    """What protobuf calls the entries of a map field. Source: protobuf parser.cc MapEntryName."""
+    return "".join(part[:1].upper() + part[1:] for part in field.split("_")) + "Entry"
 
 
 def _field_type(shape: Shape) -> tuple[int, str | None]:

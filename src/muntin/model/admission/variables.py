@@ -7,7 +7,7 @@ Validating Admission Policy, available variables.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from muntin.model import cel
@@ -83,21 +83,30 @@ _AUTHORIZER: Mapping[str, Shape] = {
 }
 
 
-@cache
-def environment(
+def shapes(
     *, params: bool = False, namespace: bool = False, authorizer: bool = True,
     variables: tuple[str, ...] = (),
-) -> cel.Environment:  # fmt: skip
-    """The environment of conditions; a policy's also has params, the namespace and variables."""
+) -> dict[str, Shape]:  # fmt: skip
+    """The variables of conditions; a policy's also have params, the namespace and its own."""
     found = {**_FOR_ALL, **(_AUTHORIZER if authorizer else {})}
     if params:
         found["params"] = _DYN
     if namespace:
         found["namespaceObject"] = NAMESPACE
-    if variables is not None and namespace:
         fields = dict.fromkeys(variables, _DYN)
         found["variables"] = Shape("object", "kubernetes_variables", fields=fields)
-    return cel.environment(found)
+    return found
+
+
+@lru_cache(maxsize=64)
+def environment(
+    *, params: bool = False, namespace: bool = False, authorizer: bool = True,
+    variables: tuple[str, ...] = (),
+) -> cel.Environment:  # fmt: skip
+    """The environment of `shapes`."""
+    return cel.environment(
+        shapes(params=params, namespace=namespace, authorizer=authorizer, variables=variables)
+    )
 
 
 def values_of(request: Object, obj: Object | None, old: Object | None) -> Object:

@@ -1,0 +1,1 @@
+"""Admission policies: expressions that the server itself evaluates."""

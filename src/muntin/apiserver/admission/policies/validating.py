@@ -1,0 +1,198 @@
+"""ValidatingAdmissionPolicy at work: policies, their bindings, and what follows from a denial.
+
+Source: apiserver v1.34 pkg/admission/plugin/policy/validating/dispatcher.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from muntin.apiserver import status
+from muntin.apiserver.admission.operation import Operation
+from muntin.apiserver.admission.policies.matching import is_excluded, row_for
+from muntin.apiserver.admission.policies.params import Params
+from muntin.apiserver.authz import Authorizer
+from muntin.apiserver.authz.expressions import decider
+from muntin.apiserver.cache import Cache, Event, ResourceCache
+from muntin.kit.errors import Invalid
+from muntin.model.admission import variables
+from muntin.model.admission.policy import Denial, Outcome, ValidatingPolicy
+from muntin.model.cel.library.authorizer import deciding
+from muntin.model.cel.values import convert
+from muntin.model.resources import NAMESPACES, Resource
+
+Object = dict[str, Any]
+
+_CODES = {"Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413, "Unauthorized": 401}
+_FAILURE = "validation.policy.admission.k8s.io/validation_failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A denial, and whose it is; without a binding the policy itself is at fault."""
+
+    policy: str
+    binding: str
+    denial: Denial
+
+    @property
+    def message(self) -> str:
+        """The sentence that a client is told."""
+        by = f"ValidatingAdmissionPolicy '{self.policy}'"
+        if self.binding:
+            by = f"{by} with binding '{self.binding}'"
+        return f"{by} denied request: {self.denial.message}"
+
+
+class Policies:
+    """The policies and bindings of one server."""
+
+    def __init__(
+        self, policies: ResourceCache, bindings: ResourceCache, cache: Cache, params: Params,
+        authorizer: Authorizer,
+    ) -> None:  # fmt: skip
+        self._policies = policies
+        self._bindings = bindings
+        self._cache = cache
+        self._params = params
+        self._authorizer = authorizer
+        self._known: list[tuple[ValidatingPolicy, list[Object]]] | None = None
+        for found in (policies, bindings):
+            found.observers.append(self._forget)
+
+    def _forget(self, _: Event) -> None:
+        self._known = None
+
+    def all(self) -> list[tuple[ValidatingPolicy, list[Object]]]:
+        """The policies that are bound, each with its bindings, in order of name."""
+        if self._known is None:
+            by_policy: dict[str, list[Object]] = {}
+            for item in self._bindings.items.values():
+                obj = item.object()
+                by_policy.setdefault((obj.get("spec") or {}).get("policyName", ""), []).append(obj)
+            self._known = [
+                (ValidatingPolicy(item.object()), by_policy[item.name])
+                for item in self._policies.items.values()
+                if item.name in by_policy
+            ]
+        return self._known
+
+    async def validate(self, operation: Operation) -> None:
+        """Let all policies that are for the operation judge it.
+
+        Raises:
+            ApiError: one of them denies it.
+        """
+        if is_excluded(operation.attributes):
+            return
+        denied: list[Denied] = []
+        for policy, bindings in self.all():
+            row = row_for(policy.spec.get("matchConstraints"), operation)
+            if row is not None:
+                denied += await self._judge(policy, bindings, operation, row)
+        if denied:
+            raise _refusal(operation, denied[0])
+
+    async def _judge(
+        self, policy: ValidatingPolicy, bindings: list[Object], operation: Operation, row: Resource
+    ) -> list[Denied]:
+        denied: list[Denied] = []
+        failures: list[Object] = []
+        notes: dict[str, list[str]] = {}
+        try:
+            if policy.param_kind is not None:
+                self._params.row(policy.param_kind)
+        except Invalid as err:
+            text = f"failed to configure policy: {err.message}"
+            return [] if policy.fails_open else [Denied(policy.name, "", Denial(text))]
+        given = await self._given(operation, row)
+        for binding in bindings:
+            spec, name = binding.get("spec") or {}, binding["metadata"]["name"]
+            if row_for(spec.get("matchResources"), operation) is None:
+                continue
+            try:
+                params = await self._params.collect(
+                    policy.param_kind, spec.get("paramRef"), operation.attributes.namespace
+                )
+            except Invalid as err:
+                if not policy.fails_open:
+                    text = f"failed to configure binding: {err.message}"
+                    denied.append(Denied(policy.name, name, Denial(text)))
+                continue
+            for param in params:
+                outcome = self._decide(policy, operation, {**given, "params": param})
+                actions = spec.get("validationActions") or ()
+                denied += _act(operation, policy.name, name, outcome, actions, failures)
+                for key, text in outcome.annotations.items():
+                    if text not in notes.setdefault(key, []):
+                        notes[key].append(text)
+        _publish(operation, policy.name, failures, notes)
+        return denied
+
+    def _decide(
+        self, policy: ValidatingPolicy, operation: Operation, given: Mapping[str, Any]
+    ) -> Outcome:
+        with deciding(decider(self._authorizer, operation.attributes.user)):
+            return policy.decide(given)
+
+    async def _given(self, operation: Operation, row: Resource) -> Object:
+        new, old = await operation.new(row), await operation.old(row)
+        found = variables.values_of(operation.admission_request(row), new, old)
+        return {**found, "namespaceObject": self._namespace(operation)}
+
+    def _namespace(self, operation: Operation) -> Object | None:
+        target = operation.target
+        if not target.namespace or target.is_namespace:
+            return None
+        item = self._cache.get(NAMESPACES, "", target.namespace)
+        if item is None:
+            return None
+        found: Object = convert(item.object(), variables.NAMESPACE)
+        return found
+
+
+def _act(
+    operation: Operation, policy: str, binding: str, outcome: Outcome, actions: Any,
+    failures: list[Object],
+) -> list[Denied]:  # fmt: skip
+    """Do what a binding says is to be done about denials; those that refuse the request."""
+    denied = []
+    for denial in outcome.denials:
+        for action in actions:
+            if action == "Deny":
+                denied.append(Denied(policy, binding, denial))
+            elif action == "Warn":
+                operation.attributes.request.warnings.append(
+                    f"Validation failed for ValidatingAdmissionPolicy '{policy}' with binding "
+                    f"'{binding}': {denial.message}"
+                )
+            elif action == "Audit":
+                failures.append(
+                    {"message": denial.message, "policy": policy, "binding": binding,
+                     "expressionIndex": denial.index, "validationActions": list(actions)}
+                )  # fmt: skip
+    return denied
+
+
+def _publish(
+    operation: Operation, policy: str, failures: list[Object], notes: Mapping[str, list[str]]
+) -> None:
+    annotations = operation.attributes.request.annotations
+    if failures:
+        earlier = orjson.loads(annotations.get(_FAILURE, "[]"))
+        annotations[_FAILURE] = orjson.dumps([*earlier, *failures]).decode()
+    for key, texts in notes.items():
+        annotations[f"{policy}/{key}"] = ", ".join(texts)
+
+
+def _refusal(operation: Operation, denied: Denied) -> status.ApiError:
+    attributes = operation.attributes
+    error = status.forbidden(attributes.request.target, attributes.name, denied.message)
+    error.reason = denied.denial.reason or "Invalid"
+    error.code = _CODES.get(error.reason, 422)
+    error.details["causes"] = [{"message": denied.message}]
+    return error
