@@ -110,7 +110,7 @@ async def _openapi_v2(core: Core, request: ApiRequest) -> Response:
 async def _health(core: Core, request: ApiRequest) -> Response:
     answer = await core.health.answer(request.path, request.query)
     if answer is None:
-        raise status.unknown_path()
+        return Response(404, health.TEXT, b"404 page not found\n")
     return answer
 
 

@@ -9,6 +9,7 @@ of references. Source: apiserver v1.34 pkg/storage/{continue,interfaces}.go, pkg
 from __future__ import annotations
 
 import base64
+import re
 from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ MOST_KEPT = 200
 INCONSISTENT = -1  # the revision of a token that goes on with whatever there is now
 
 _VERSION = "meta.k8s.io/v1"
+_no_base64 = re.compile(r"[^A-Za-z0-9_-]").search
 _EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can "
     "start a new list without the continue parameter, or use the continue token in this response "
@@ -54,11 +56,11 @@ def parse_token(text: str, *, namespaced: bool) -> Place:
         ApiError: 400, it is none of ours.
     """
     try:
-        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        data = orjson.loads(raw)
-        version, revision, start = data["v"], data["rv"], data["start"]
-    except (ValueError, KeyError, TypeError) as err:
+        data = orjson.loads(_decoded(text))
+    except ValueError as err:
         raise _invalid(f"continue key is not valid: {err}") from err
+    found = data if isinstance(data, dict) else {}
+    version, revision, start = found.get("v", ""), found.get("rv", 0), found.get("start", "")
     if version != _VERSION:
         raise _invalid(
             f"continue key is not valid: server does not recognize this encoded version {version}"
@@ -77,6 +79,26 @@ def parse_token(text: str, *, namespaced: bool) -> Place:
     if len(parts) != 1 + namespaced or any(part in ("", ".", "..") for part in parts):
         raise _invalid(f"continue key is not valid: {start}")
     return Place(revision, plain if namespaced else f"/{plain}")
+
+
+def _decoded(text: str) -> bytes:
+    """The JSON in a token; wrong ones are told as Go tells them.
+
+    Raises:
+        ApiError: 400.
+    """
+    illegal = _no_base64(text)
+    at = illegal.start() if illegal else len(text) - 1 if len(text) % 4 == 1 else -1
+    if at >= 0:
+        raise _invalid(f"continue key is not valid: illegal base64 data at input byte {at}")
+    raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    first = raw.lstrip()[:1]
+    if first and first not in b'{["-0123456789tfn':
+        shown = first.decode() if 32 <= first[0] < 127 else f"\\u{first[0]:04x}"
+        raise _invalid(
+            f"continue key is not valid: invalid character '{shown}' looking for beginning of value"
+        )
+    return raw
 
 
 def _invalid(text: str) -> status.ApiError:

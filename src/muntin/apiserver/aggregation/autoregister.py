@@ -86,7 +86,6 @@ class AutoRegister:
             wanted["metadata"] |= {
                 "uid": str(uuid.uuid4()),
                 "creationTimestamp": rfc3339(core.clock.now()),
-                "generation": 1,
             }
             wanted["status"] = {"conditions": [_available(core.clock.now())]}
             await core.store.create(key_of(row, "", name), encode(wanted, row))

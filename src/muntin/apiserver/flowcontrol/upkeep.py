@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 Object = dict[str, Any]
 RESYNC_S = 60.0
 _HEADERS = {"content-type": "application/json"}
+# Who is said to have written the spec, and who the status.
+_PRODUCER = "api-priority-and-fairness-config-producer-v1"
+_CONSUMER = "api-priority-and-fairness-config-consumer-v1"
 
 
 class FlowUpkeep:
@@ -70,11 +73,12 @@ class FlowUpkeep:
         name = obj["metadata"]["name"]
         item = self._core.cache.get(row, "", name)
         if item is None:
-            await self._send("POST", row.path(), obj)
+            await self._send("POST", row.path(), obj, _PRODUCER)
             return
         current = item.object()
         if _is_ours(current) and not _holds(current.get("spec"), obj["spec"]):
-            await self._send("PUT", row.path(name), {**current, "spec": obj["spec"]})
+            wanted = {**current, "spec": obj["spec"]}
+            await self._send("PUT", row.path(name), wanted, _PRODUCER)
 
     def _misjudged(self, levels: Resource) -> Iterator[Object]:
         """The FlowSchemas whose condition Dangling is not true, with the one that is."""
@@ -91,11 +95,12 @@ class FlowUpkeep:
                 yield {**obj, "status": {"conditions": [*others, condition]}}
 
     async def _mark(self, row: Resource, obj: Object) -> None:
-        await self._send("PUT", row.path(obj["metadata"]["name"], subresource="status"), obj)
+        path = row.path(obj["metadata"]["name"], subresource="status")
+        await self._send("PUT", path, obj, _CONSUMER)
 
-    async def _send(self, method: str, path: str, obj: Object) -> None:
+    async def _send(self, method: str, path: str, obj: Object, manager: str) -> None:
         answer = await self._transport.request(
-            method, path, headers=_HEADERS, body=orjson.dumps(obj)
+            method, f"{path}?fieldManager={manager}", headers=_HEADERS, body=orjson.dumps(obj)
         )
         if answer.status >= 400 and answer.status not in (404, 409):  # somebody was faster
             text = orjson.loads(answer.body).get("message", "")

@@ -28,11 +28,11 @@ async def run(core: Core, request: ApiRequest) -> Response:
     wanted = selected(request)
     start = 0
     if options.token:
+        place = paging.parse_token(options.token, namespaced=request.target.namespaced)
         if options.revision:
             raise status.bad_request(
                 "specifying resource version is not allowed when using continue"
             )
-        place = paging.parse_token(options.token, namespaced=request.target.namespaced)
         items, revision = await _rest(core, request, wanted, place)
         start = paging.after(items, place.key)
     else:
