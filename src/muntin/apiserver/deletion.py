@@ -6,67 +6,19 @@ Source: apiserver v1.34 pkg/registry/rest/delete.go, pkg/registry/generic/regist
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from muntin.apiserver import status
+from muntin.apiserver.delete_options import Options
 from muntin.apiserver.items import Item
 from muntin.kit.clock import rfc3339
-from muntin.kit.errors import Cause
+from muntin.model import times
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 
 Object = dict[str, Any]
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
-POLICIES = ("Background", "Foreground", "Orphan")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """DeleteOptions."""
-
-    grace_period_s: int | None = None
-    propagation: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    dry_run: bool = False
-
-
-def options_of(body: Mapping[str, Any], query: Mapping[str, list[str]]) -> Options:
-    """The options of a request; the body wins over the query.
-
-    Raises:
-        ApiError: 422 for a wrong value.
-    """
-    grace = body.get("gracePeriodSeconds")
-    if grace is None and query.get("gracePeriodSeconds"):
-        grace = query["gracePeriodSeconds"][0]
-    propagation = body.get("propagationPolicy") or (query.get("propagationPolicy") or [""])[0]
-    if propagation not in ("", *POLICIES):
-        raise _wrong("propagationPolicy", propagation, f"must be one of {', '.join(POLICIES)}")
-    orphan = body.get("orphanDependents")
-    if orphan is not None and not propagation:
-        propagation = "Orphan" if orphan else "Background"
-    preconditions = body.get("preconditions") or {}
-    dry = body.get("dryRun") or query.get("dryRun") or []
-    try:
-        seconds = None if grace is None else int(grace)
-    except (TypeError, ValueError) as err:
-        raise _wrong("gracePeriodSeconds", grace, "must be an integer") from err
-    return Options(
-        grace_period_s=seconds,
-        propagation=propagation,
-        uid=preconditions.get("uid") or "",
-        resource_version=preconditions.get("resourceVersion") or "",
-        dry_run="All" in dry,
-    )
-
-
-def _wrong(field: str, value: object, why: str) -> status.ApiError:
-    cause = Cause("FieldValueInvalid", field, f"Invalid value: {value!r}: {why}")
-    text = f"DeleteOptions is invalid: {field}: {cause.message}"
-    return status.ApiError(422, "Invalid", text, causes=[cause])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +37,42 @@ def check(resource: Resource, item: Item, options: Options) -> None:
         ApiError: 409.
     """
     if options.uid and options.uid != item.uid:
-        why = (
-            f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: "
-            f"{item.uid}"
+        raise _conflict(
+            resource,
+            item.name,
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({item.uid}). The object might have been deleted and then recreated",
         )
-        raise status.conflict(resource, item.name, why)
     if options.resource_version and options.resource_version != str(item.revision):
-        why = (
-            "Precondition failed: ResourceVersion in precondition: "
-            f"{options.resource_version}, ResourceVersion in object meta: {item.revision}"
+        raise _conflict(
+            resource,
+            item.name,
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not match "
+            f"the ResourceVersion in record ({item.revision}). The object might have been modified",
         )
-        raise status.conflict(resource, item.name, why)
 
 
-def plan(resource: Resource, obj: Object, options: Options, now: float) -> Plan:
-    """What deleting ``obj`` means now; ``obj`` may be changed."""
+def _conflict(resource: Resource, name: str, why: str) -> status.ApiError:
+    """Upstream names the kind here, and not the resource."""
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    details = {"name": name, "group": resource.group, "kind": resource.kind}
+    text = f'Operation cannot be fulfilled on {kind} "{name}": {why}'
+    shown = {key: value for key, value in details.items() if value}
+    return status.ApiError(409, "Conflict", text, details=shown)
+
+
+def plan(
+    resource: Resource, obj: Object, options: Options, now: float, *, orphans: bool = False
+) -> Plan:
+    """What deleting ``obj`` means now; ``obj`` may be changed.
+
+    ``orphans`` says what becomes of its dependents if neither options nor finalizers say so.
+    """
     metadata = obj["metadata"]
     before = deletion_state(metadata)
-    finalizers = _finalizers(metadata.get("finalizers") or [], options.propagation)
+    if _is_going_already(metadata, options):
+        return Plan(remove=False)
+    finalizers = _finalizers(metadata.get("finalizers") or [], options.propagation, orphans)
     if _is_definition(resource) and "deletionTimestamp" not in metadata:
         _mark(obj, finalizers, now)
     grace = _grace(resource, obj, options)
@@ -114,18 +84,37 @@ def plan(resource: Resource, obj: Object, options: Options, now: float) -> Plan:
     else:
         metadata.pop("finalizers", None)
     if "deletionTimestamp" in metadata:
-        old = metadata.get("deletionGracePeriodSeconds") or 0
-        if grace < old:
-            metadata["deletionGracePeriodSeconds"] = grace
-            metadata["deletionTimestamp"] = rfc3339(now + grace)
+        _hurry(metadata, grace, now)
     else:
         metadata["deletionTimestamp"] = rfc3339(now + grace)
         metadata["deletionGracePeriodSeconds"] = grace
-        if "generation" in metadata:
+        if metadata.get("generation"):
             metadata["generation"] += 1
     if resource.plural == "namespaces" and not resource.group:
         obj.setdefault("status", {})["phase"] = "Terminating"
     return Plan(remove=False, store=None if deletion_state(metadata) == before else obj)
+
+
+def _is_going_already(metadata: Object, options: Options) -> bool:
+    """Whether its grace period runs, and is not made shorter: then nothing else changes either."""
+    running = metadata.get("deletionGracePeriodSeconds") or 0
+    if "deletionTimestamp" not in metadata or not running:
+        return False
+    asked = options.grace_period_s
+    return asked is None or max(asked, 1 if asked < 0 else 0) >= running
+
+
+def _hurry(metadata: Object, grace: int, now: float) -> None:
+    """End a running grace period after ``grace`` seconds since it began, but not in the past."""
+    running = metadata.get("deletionGracePeriodSeconds") or 0
+    if grace >= running:
+        return
+    began = (times.seconds_of(metadata["deletionTimestamp"]) or now) - running
+    ends = began + grace
+    if ends < now:
+        ends, grace = now, min(grace, 1)
+    metadata["deletionTimestamp"] = rfc3339(ends)
+    metadata["deletionGracePeriodSeconds"] = grace
 
 
 def _is_definition(resource: Resource) -> bool:
@@ -157,16 +146,44 @@ def deletion_state(metadata: Object) -> tuple[object, ...]:
     )
 
 
-def _finalizers(found: list[str], propagation: str) -> list[str]:
+def _finalizers(found: list[str], propagation: str, orphans: bool) -> list[str]:
     """The finalizers with those of the garbage collector as ``propagation`` says."""
     if not propagation:
-        return found
+        if not orphans or ORPHAN in found or FOREGROUND in found:
+            return list(found)
+        propagation = "Orphan"
     kept = [name for name in found if name not in (ORPHAN, FOREGROUND)]
     if propagation == "Orphan":
         kept.append(ORPHAN)
     elif propagation == "Foreground":
         kept.append(FOREGROUND)
     return kept
+
+
+# Old versions that leave the dependents alone unless told otherwise.
+# Source: DefaultGarbageCollectionPolicy in pkg/registry/{core,apps,batch}/*/strategy.go.
+_ORPHANING = frozenset(
+    {
+        ("", "v1", "replicationcontrollers"),
+        ("batch", "v1", "jobs"),
+        ("batch", "v1beta1", "jobs"),
+        ("batch", "v1beta1", "cronjobs"),
+        *(
+            (group, version, plural)
+            for group, version in (
+                ("extensions", "v1beta1"),
+                ("apps", "v1beta1"),
+                ("apps", "v1beta2"),
+            )
+            for plural in ("daemonsets", "deployments", "replicasets", "statefulsets")
+        ),
+    }
+)
+
+
+def orphans_by_default(asked: Resource) -> bool:
+    """Whether a deletion through that version of a resource leaves the dependents alone."""
+    return (asked.group, asked.version, asked.plural) in _ORPHANING
 
 
 def _namespace_waits(resource: Resource, obj: Object) -> bool:
@@ -183,8 +200,6 @@ def _grace(resource: Resource, obj: Object, options: Options) -> int:
     if not spec.get("nodeName") or phase in ("Failed", "Succeeded"):
         return 0
     grace = options.grace_period_s
-    if grace is None:
-        grace = obj["metadata"].get("deletionGracePeriodSeconds")
     if grace is None:
         grace = spec.get("terminationGracePeriodSeconds", 30)
     return 1 if grace < 0 else int(grace)

@@ -18,6 +18,7 @@ class ApiFeature(StrEnum):
     BOUND_TOKEN_VOLUMES = "bound-token-volumes"
     POD_SECURITY = "pod-security"
     DISRUPTION_CONDITIONS = "disruption-conditions"
+    DELETED_SERVICES_SHOWN = "deleted-services-shown"
     TOKENS_WITHOUT_SECRETS = "tokens-without-secrets"
     TOKEN_TRACKING = "token-tracking"
     CREDENTIAL_IDS = "credential-ids"
@@ -29,6 +30,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.BOUND_TOKEN_VOLUMES: (1, 21),
     # The Pod Security Standards are enforced unasked.
     ApiFeature.POD_SECURITY: (1, 23),
+    # Deleting a Service is answered by the Service.
+    ApiFeature.DELETED_SERVICES_SHOWN: (1, 23),
     # An evicted pod says in its status who disrupts it.
     ApiFeature.DISRUPTION_CONDITIONS: (1, 26),
     # A new ServiceAccount gets no Secret with a token that never ends.

@@ -298,7 +298,7 @@ def test_deletion_preconditions():
     async def scenario(server, api):
         await api("POST", MAPS, config_map("a"))
         error = await api("DELETE", f"{MAPS}/a", {"preconditions": {"uid": "x"}}, code=409)
-        assert "UID in precondition: x" in error["message"]
+        assert "the UID in the precondition (x)" in error["message"]
         done = await api("DELETE", f"{MAPS}/a")
         assert (done["kind"], done["status"]) == ("Status", "Success")
 

@@ -1,8 +1,9 @@
 import pytest
 
 from muntin.apiserver import deletion, status
-from muntin.apiserver.deletion import Options
-from muntin.model.resources import CONFIG_MAPS, NAMESPACES, PODS
+from muntin.apiserver.delete_options import Options, options_of
+from muntin.apiserver.items import Item
+from muntin.model.resources import CONFIG_MAPS, JOBS, NAMESPACES, PODS
 
 NOW = 1_700_000_000.0
 
@@ -61,10 +62,83 @@ def test_a_policy_replaces_the_finalizer_of_the_other():
     assert plan.store["metadata"]["finalizers"] == ["x", "foregroundDeletion"]
 
 
-def test_options_of_body_and_query():
-    found = deletion.options_of(
-        {"preconditions": {"uid": "u"}, "orphanDependents": True}, {"gracePeriodSeconds": ["3"]}
+def test_a_running_grace_period_is_made_shorter_from_its_beginning():
+    going = {"deletionTimestamp": "2023-11-14T22:13:45Z", "deletionGracePeriodSeconds": 30}
+    plan = deletion.plan(PODS, pod(**going), Options(grace_period_s=10), NOW)  # 5 s have passed
+    metadata = plan.store["metadata"]
+    assert metadata["deletionGracePeriodSeconds"] == 10
+    assert metadata["deletionTimestamp"] == "2023-11-14T22:13:25Z"
+    plan = deletion.plan(PODS, pod(**going), Options(grace_period_s=3), NOW)
+    metadata = plan.store["metadata"]
+    assert metadata["deletionGracePeriodSeconds"] == 1
+    assert metadata["deletionTimestamp"] == "2023-11-14T22:13:20Z"
+
+
+def test_a_running_grace_period_keeps_finalizers_as_they_are():
+    going = {"deletionTimestamp": "2023-11-14T22:13:45Z", "deletionGracePeriodSeconds": 30}
+    assert deletion.plan(PODS, pod(**going), Options(propagation="Orphan"), NOW).store is None
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "options", "left"),
+    [
+        ([], Options(), ["orphan"]),
+        ([], Options(propagation="Background"), None),
+        (["foregroundDeletion"], Options(), ["foregroundDeletion"]),
+        (["x"], Options(propagation="Foreground"), ["x", "foregroundDeletion"]),
+    ],
+)
+def test_old_kinds_leave_their_dependents_unless_told_otherwise(finalizers, options, left):
+    obj = {"metadata": {"name": "a", "finalizers": finalizers}}
+    plan = deletion.plan(JOBS, obj, options, NOW, orphans=deletion.orphans_by_default(JOBS))
+    assert plan.remove is (left is None)
+    assert (plan.store or obj)["metadata"]["finalizers"] == (left or finalizers)
+
+
+def test_what_is_in_use_by_others_is_told_in_upstreams_words():
+    item = Item(PODS, "ns", "a", b'{"metadata":{"uid":"u"}}', 7)
+    with pytest.raises(status.ApiError) as caught:
+        deletion.check(PODS, item, Options(uid="other"))
+    assert caught.value.message == (
+        'Operation cannot be fulfilled on Pod "a": the UID in the precondition (other) does not '
+        "match the UID in record (u). The object might have been deleted and then recreated"
     )
-    assert found == Options(grace_period_s=3, propagation="Orphan", uid="u")
-    with pytest.raises(status.ApiError, match="propagationPolicy"):
-        deletion.options_of({"propagationPolicy": "Sideways"}, {})
+    with pytest.raises(status.ApiError, match=r"ResourceVersion in the precondition \(8\)"):
+        deletion.check(PODS, item, Options(resource_version="8"))
+    deletion.check(PODS, item, Options(uid="u", resource_version="7"))
+
+
+def test_options_are_those_of_the_body_or_else_of_the_query():
+    body = {"preconditions": {"uid": "u"}, "orphanDependents": True}
+    query = {"gracePeriodSeconds": ["3"], "propagationPolicy": ["Foreground"], "dryRun": ["All"]}
+    assert options_of(body, query) == Options(propagation="Orphan", uid="u", orphan_dependents=True)
+    assert options_of({}, query) == Options(
+        grace_period_s=3, propagation="Foreground", dry_run=True
+    )
+    unsafe = {"ignoreStoreReadErrorWithClusterBreakingPotential": True}
+    assert options_of(unsafe, {}) == Options()
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"propagationPolicy": "Sideways"},
+         'propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", '
+         '"Background", "Orphan", "nil"'),
+        ({"propagationPolicy": "Orphan", "orphanDependents": True},
+         'propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation '
+         "cannot be both set"),
+        ({"dryRun": ["Some"]}, 'dryRun: Unsupported value: ["Some"]: supported values: "All"'),
+    ],
+)  # fmt: skip
+def test_wrong_options(body, text):
+    with pytest.raises(status.ApiError) as caught:
+        options_of(body, {})
+    assert caught.value.message == f'DeleteOptions.meta.k8s.io "" is invalid: {text}'
+    assert caught.value.code == 422
+
+
+def test_a_query_that_cannot_be_read():
+    with pytest.raises(status.ApiError, match='parsing "soon": invalid syntax') as caught:
+        options_of({}, {"gracePeriodSeconds": ["soon"]})
+    assert caught.value.code == 400

@@ -12,9 +12,10 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver import deletion, status
+from muntin.apiserver import status
 from muntin.apiserver.cache import Event
 from muntin.apiserver.core import Core
+from muntin.apiserver.delete_options import Options
 from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest, User
@@ -102,7 +103,7 @@ class Cleanup:
         request.definition = self._core.registry.definition(row)
         async with gate:
             try:
-                await delete(self._core, request, item, deletion.Options(), admit=False)
+                await delete(self._core, request, item, Options(), admit=False)
             except status.ApiError as err:
                 if err.code != 404:
                     raise

@@ -10,6 +10,7 @@ from typing import Any
 
 from muntin.apiserver import bodies, deletion, output, status, writes
 from muntin.apiserver.core import Core
+from muntin.apiserver.delete_options import Options, options_of
 from muntin.apiserver.items import Item, encode, key_of
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.verbs.delete import delete
@@ -62,7 +63,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     raise status.conflict(request.target, request.name)
 
 
-async def _options(core: Core, request: ApiRequest) -> deletion.Options:
+async def _options(core: Core, request: ApiRequest) -> Options:
     """How the eviction in the body wants its pod deleted.
 
     Raises:
@@ -86,20 +87,20 @@ async def _options(core: Core, request: ApiRequest) -> deletion.Options:
         raise status.bad_request(
             f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}"
         )
-    options = deletion.options_of(asked, request.query)
+    options = options_of({**asked, "dryRun": dry or also}, {})
     if options.dry_run:
         request.query = {**request.query, "dryRun": ["All"]}
     return options
 
 
-def _exactly(options: deletion.Options, item: Item) -> deletion.Options:
+def _exactly(options: Options, item: Item) -> Options:
     """The options for the pod as it was looked at, unless the client names a version itself."""
     if options.resource_version:
         return options
     return replace(options, resource_version=str(item.revision))
 
 
-async def _evict(core: Core, request: ApiRequest, item: Item, options: deletion.Options) -> None:
+async def _evict(core: Core, request: ApiRequest, item: Item, options: Options) -> None:
     """Mark the pod as disrupted, where the API does so, and delete it."""
     version = version_of(core.schema.version)
     if is_in(ApiFeature.DISRUPTION_CONDITIONS, version) and not request.dry_run:

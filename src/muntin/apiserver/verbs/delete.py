@@ -5,10 +5,14 @@ from __future__ import annotations
 from muntin.apiserver import bodies, deletion, output, status, writes
 from muntin.apiserver.admission import Attributes
 from muntin.apiserver.core import Core
+from muntin.apiserver.delete_options import Options, options_of
 from muntin.apiserver.items import Item, encode
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.kit.http.messages import Response
+from muntin.model.features import ApiFeature, is_in
+from muntin.model.resources import Resource
+from muntin.model.resources.lifecycle import version_of
 from muntin.seams.store import RevisionConflict
 
 
@@ -19,29 +23,61 @@ async def run(core: Core, request: ApiRequest) -> Response:
     await core.cache.fresh()
     item = writes.find(core, request)
     written = await delete(core, request, item, options)
-    if written.gone and (request.target.plural != "pods" or request.target.group):
-        row = request.target
+    row = request.target
+    if written.gone and not _is_shown(row, core.schema.version):
         details = {"name": request.name, "group": row.group, "kind": row.plural, "uid": written.uid}
         found = {key: value for key, value in details.items() if value}
         return output.json_response(status.success(found))
-    return output.Renderer(core.cache, core.clock, request.target, form).response(written.raw)
+    # Upstream's for clients of old, who said so when they wanted all that it owns to go too.
+    code = 202 if not written.gone and options.orphan_dependents is False else 200
+    renderer = output.Renderer(core.cache, core.clock, row, form)
+    return renderer.response(written.raw, code)
 
 
-def read_options(core: Core, request: ApiRequest) -> deletion.Options:
+# Whose deletion is answered by the object that is gone and not by a Status.
+# Source: ReturnDeletedObject in pkg/registry/*/*/storage/storage.go.
+_SHOWN = frozenset(
+    {
+        ("", "persistentvolumeclaims"),
+        ("", "persistentvolumes"),
+        ("", "pods"),
+        ("", "podtemplates"),
+        ("", "resourcequotas"),
+        ("", "serviceaccounts"),
+        ("storage.k8s.io", "csidrivers"),
+        ("storage.k8s.io", "csinodes"),
+        ("storage.k8s.io", "storageclasses"),
+        ("storage.k8s.io", "volumeattachments"),
+        ("storage.k8s.io", "volumeattributesclasses"),
+        ("resource.k8s.io", "deviceclasses"),
+        ("resource.k8s.io", "resourceclaims"),
+        ("resource.k8s.io", "resourceclaimtemplates"),
+        ("resource.k8s.io", "resourceslices"),
+    }
+)
+
+
+def _is_shown(row: Resource, version: str) -> bool:
+    if (row.group, row.plural) == ("", "services"):
+        return is_in(ApiFeature.DELETED_SERVICES_SHOWN, version_of(version))
+    return (row.group, row.plural) in _SHOWN
+
+
+def read_options(core: Core, request: ApiRequest) -> Options:
     """The options in body and query."""
     body: bodies.Object = {}
     if request.http.body:
         type_ = core.schema.kind_type("", "v1", "DeleteOptions")
         assert type_ is not None
         body = bodies.read_as(request, type_, "v1", "DeleteOptions", core.schema)
-    options = deletion.options_of(body, request.query)
+    options = options_of(body, {} if request.http.body else request.query)
     if options.dry_run:
         request.query = {**request.query, "dryRun": ["All"]}
     return options
 
 
 async def delete(
-    core: Core, request: ApiRequest, item: Item, options: deletion.Options, *, admit: bool = True
+    core: Core, request: ApiRequest, item: Item, options: Options, *, admit: bool = True
 ) -> writes.Written:
     """Carry out the plan for ``item``, anew whenever somebody else was quicker.
 
@@ -55,7 +91,8 @@ async def delete(
             attributes = Attributes.of(request, "DELETE", resource, {}, obj)
             await core.admission.mutate(attributes)
             await core.admission.validate(attributes)
-        plan = deletion.plan(resource, obj, options, core.clock.now())
+        orphans = deletion.orphans_by_default(request.target)
+        plan = deletion.plan(resource, obj, options, core.clock.now(), orphans=orphans)
         try:
             if plan.remove:
                 return await writes.remove(core, request, resource, item, obj)
