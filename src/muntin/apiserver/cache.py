@@ -121,6 +121,7 @@ class Cache:
         self._unserved: dict[str, dict[str, Record]] = {}
         registry.listen(self._follow_registry)
         self.forms: CustomForms  # set before anything is served
+        self.api_version = registry.version
         self.revision = 0
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
 

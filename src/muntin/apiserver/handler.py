@@ -9,7 +9,15 @@ import logging
 import time
 from dataclasses import replace
 
-from muntin.apiserver import compression, documents, reviews, routing, status, subresources
+from muntin.apiserver import (
+    compression,
+    documents,
+    encodings,
+    reviews,
+    routing,
+    status,
+    subresources,
+)
 from muntin.apiserver.aggregation import forwarding
 from muntin.apiserver.audit import Trail, audit_id
 from muntin.apiserver.authn import impersonation
@@ -101,15 +109,16 @@ class Handler:
         """Answer a request that has its place among those that run; errors are answers, too."""
         try:
             await self._core.authorizer.check(request)
-            return await self._dispatch(request)
+            return await encodings.for_client(request.http, await self._dispatch(request))
         except MuntinError as err:
-            return status.error_response(err)
+            answer = status.error_response(err)
         except Exception:
             log.exception(
                 "request failed",
                 **fields(method=request.http.method, path=request.path, user=request.user.name),
             )
-            return status.error_response(RuntimeError())
+            answer = status.error_response(RuntimeError())
+        return await encodings.for_client(request.http, answer)
 
     def _finish(self, answer: Response, found: ApiRequest | None, seconds: float) -> None:
         if found is not None and found.warnings:
@@ -158,13 +167,14 @@ class Handler:
         if request.remote is not None:
             return await forwarding.run(core, request, request.remote)
         if row is None:
-            return await compression.for_client(request.http, await documents.run(core, request))
+            answer = await encodings.for_client(request.http, await documents.run(core, request))
+            return await compression.for_client(request.http, answer)
         if request.definition is not None:
             request.warnings.extend(_check_custom(request))
         elif warning := deprecation.of_kind(row, self._api):
             request.warnings.append(warning)
             if core.auditor is not None:
-                request.annotations.update(deprecation.annotations(row))
+                request.annotations.update(deprecation.audit_annotations(row))
         if not row.namespaced:
             request.namespace = ""
         if request.subresource is not None:
@@ -179,6 +189,7 @@ class Handler:
             return await binding.run(core, replace(request, resource=PODS))
         answer = await VERBS[request.verb](core, request)
         if request.verb in ("get", "list"):
+            answer = await encodings.for_client(request.http, answer)
             return await compression.for_client(request.http, answer)
         return answer
 

@@ -70,7 +70,7 @@ class ApiServer:
     def __init__(self, config: ApiServerConfig, store: Store, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()
         schema = schemas.load(config.kubernetes_version)
-        registry = Registry(served(schema, config.runtime_config))
+        registry = Registry(served(schema, config.runtime_config), schema.version)
         metrics = Metrics()
         store = MeasuredStore(store, metrics, config.limits.object_bytes)
         cache = Cache(store, registry)

@@ -6,8 +6,7 @@ Source: apiserver v1.34 pkg/endpoints/handlers/{response,negotiation}.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,66 +15,61 @@ import orjson
 from muntin.apiserver import convert, status
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.items import Item
+from muntin.apiserver.negotiation import (
+    ACCEPTED,
+    JSON,
+    META_GROUP,
+    OBJECT,
+    PARTIAL,
+    PLAIN,
+    PROTOBUF,
+    STREAMED,
+    TABLE,
+    YAML,
+    Format,
+    negotiated,
+)
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.clock import Clock
 from muntin.kit.http.messages import Response
 from muntin.model import tables
 from muntin.model.conversion import is_same
 from muntin.model.resources import Resource
+from muntin.model.tables.fitted import fitted
 
-OBJECT, TABLE, PARTIAL = "object", "Table", "PartialObjectMetadata"
-META_GROUP = "meta.k8s.io"
 HEADERS = {"Content-Type": "application/json"}
 PIECE_ITEMS = 64  # of a list joined at a time: about 256 KB, below the sizes that page-fault
 SMALL_LIST = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """``kind`` is one of the three above, ``version`` that of meta.k8s.io."""
-
-    kind: str = OBJECT
-    version: str = "v1"
-    include: str = tables.METADATA
-
-
-PLAIN = Format()
 
 
 def negotiate(request: ApiRequest) -> Format:
     """The format for ``request``.
 
     Raises:
-        ApiError: 406, JSON is none of what the client accepts.
+        ApiError: 406, what the client accepts is none that can be had.
     """
     accept = request.http.headers.get("accept", "")
     if not accept:
         return PLAIN
-    found = _negotiate(accept)
+    found = negotiated(accept)
     if found is None:
-        raise status.not_acceptable("application/json")
+        raise status.not_acceptable(ACCEPTED)
+    if found.media != JSON:
+        _check_media(request, found)
     if found.kind == TABLE:
         include = request.param("includeObject")
         if include in (tables.OBJECT, tables.NONE):
-            return Format(TABLE, found.version, include)
+            return replace(found, include=include)
     return found
 
 
-@lru_cache(maxsize=256)
-def _negotiate(accept: str) -> Format | None:
-    for clause in accept.split(","):
-        media, *rest = [part.strip() for part in clause.split(";")]
-        if media not in ("application/json", "*/*", "application/*"):
-            continue
-        wanted = dict(part.partition("=")[::2] for part in rest)
-        kind = wanted.get("as", "")
-        if not kind:
-            return PLAIN
-        if wanted.get("g") != META_GROUP or wanted.get("v") not in ("v1", "v1beta1"):
-            continue
-        if kind.removesuffix("List") in (TABLE, PARTIAL):
-            return Format(kind.removesuffix("List"), wanted["v"])
-    return None
+def _check_media(request: ApiRequest, form: Format) -> None:
+    """Raise ApiError 406 for YAML in a stream, and for custom resources in protobuf."""
+    if request.verb == "watch" and form.media == YAML:
+        raise status.not_acceptable(STREAMED)
+    row = request.resource
+    if form.media == PROTOBUF and row is not None and row.is_custom and form.kind != PARTIAL:
+        raise status.not_acceptable(f"{JSON}, {YAML}")
 
 
 class _OnlyMetadata(msgspec.Struct):
@@ -93,10 +87,16 @@ class Renderer:
         self._stored = cache.storage_row(resource)
         self._same = is_same(resource, self._stored)
         self._custom = cache.forms if resource.is_custom else None
-        self._printer = self._custom.printer(resource) if self._custom is not None else None
+        self._printer = None
+        if form.kind == TABLE:
+            custom = self._custom
+            self._printer = (
+                custom.printer(resource)
+                if custom is not None
+                else fitted(resource, cache.api_version)
+            )
         self._clock = clock
         self.form = form
-        self._columns_sent = False
 
     async def ready(self, items: Iterable[Item]) -> bool:
         """Have a custom resource's webhook convert ``items``, if it must, before they are shown.
@@ -151,7 +151,15 @@ class Renderer:
 
     def event(self, kind: str, item: Item) -> bytes:
         """One watch event."""
-        return b'{"type":"%b","object":%b}\n' % (kind.encode(), self._formed(self.shown(item)))
+        return self.frame(kind, self._formed(self.shown(item)))
+
+    def frame(self, kind: str, raw: bytes) -> bytes:
+        """What a watch sends of one event: a line of JSON, or a frame of protobuf."""
+        if self.form.media == PROTOBUF:
+            from muntin.model import protobuf  # tables that JSON clients never need
+
+            return protobuf.encode_watch_event(kind, orjson.loads(raw))
+        return b'{"type":"%b","object":%b}\n' % (kind.encode(), raw)
 
     def bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
         """The event that only says how far the watch has come."""
@@ -166,8 +174,8 @@ class Renderer:
             obj["kind"], obj["apiVersion"] = PARTIAL, f"{META_GROUP}/{self.form.version}"
         elif self.form.kind == TABLE:
             raw = self._table([orjson.dumps(obj)], {"resourceVersion": str(revision)})
-            return b'{"type":"BOOKMARK","object":%b}\n' % raw
-        return b'{"type":"BOOKMARK","object":%b}\n' % orjson.dumps(obj)
+            return self.frame("BOOKMARK", raw)
+        return self.frame("BOOKMARK", orjson.dumps(obj))
 
     def whole(self, items: list[Item], metadata: dict[str, Any]) -> bytes | AsyncIterator[bytes]:
         """A whole list: bytes if it is small, else pieces to be made as they are sent."""

@@ -23,7 +23,8 @@ Listener = Callable[[], None]
 class Registry:
     """The served rows; read it at any time, never keep what it gave across an ``await``."""
 
-    def __init__(self, rows: Iterable[Resource]) -> None:
+    def __init__(self, rows: Iterable[Resource], version: str = "") -> None:
+        self.version = version  # of the API, as two numbers; empty is the newest
         self._builtin = tuple(rows)
         self._definitions: dict[str, Definition] = {}
         self._remote: dict[tuple[str, str], Object] = {}

@@ -45,7 +45,7 @@ def of_kind(resource: Resource, api: Version) -> str:
     )
 
 
-def annotations(resource: Resource) -> dict[str, str]:
+def audit_annotations(resource: Resource) -> dict[str, str]:
     """What the audit log says of a request for a deprecated kind."""
     found = {"k8s.io/deprecated": "true"}
     if removed := life_of(resource.api_version, resource.kind).removed:

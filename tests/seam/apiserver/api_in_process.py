@@ -71,10 +71,15 @@ class Events:
         return False
 
 
-def run(scenario, *, store=None, clock=None, version="1.34"):
+def run(scenario, *, store=None, clock=None, version="1.34", **settings):
+    """Run ``scenario(server, api)`` on a server; ``settings`` are more of its configuration's."""
+
     async def main():
         config = ApiServerConfig(
-            kubernetes_version=version, service_account_key=KEY, advertise_address="192.0.2.1"
+            kubernetes_version=version,
+            service_account_key=KEY,
+            advertise_address="192.0.2.1",
+            **settings,
         )
         found = store or MemoryStore()
         async with ApiServer(config, found, clock) as server:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from muntin.apiserver import bodies, output, writes
+from muntin.apiserver import bodies, negotiation, output, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
@@ -30,6 +30,6 @@ async def run(core: Core, request: ApiRequest) -> Response:
         return {**old, "metadata": metadata, "spec": spec}
 
     written = await writes.update(core, request, change)
-    return output.Renderer(core.cache, core.clock, request.target, output.PLAIN).response(
+    return output.Renderer(core.cache, core.clock, request.target, negotiation.PLAIN).response(
         written.raw
     )

@@ -19,7 +19,8 @@ AT_ONCE = 64  # writes in flight: enough to fill a group commit
 
 async def run(core: Core, request: ApiRequest) -> Response:
     """Delete what is selected and show it as a list."""
-    output.negotiate(request)
+    form = output.negotiate(request)
+    renderer = output.Renderer(core.cache, core.clock, request.target, form)
     options = read_options(core, request)
     wanted = selected(request)
     await core.cache.fresh()
@@ -45,5 +46,5 @@ async def run(core: Core, request: ApiRequest) -> Response:
     head = orjson.dumps(
         {"kind": row.list_kind, "apiVersion": row.api_version, "metadata": metadata}
     )
-    body = head[:-1] + b',"items":[' + b",".join(raws) + b"]}"
+    body = head[:-1] + b',"items":[' + b",".join(map(renderer.raw, raws)) + b"]}"
     return Response(200, output.HEADERS, body)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from typing import Any
 
 import orjson
 
@@ -17,6 +16,7 @@ from muntin.apiserver import list_options, output, status, watch_socket
 from muntin.apiserver.cache import Event
 from muntin.apiserver.core import Core
 from muntin.apiserver.list_options import ListOptions
+from muntin.apiserver.negotiation import PROTOBUF
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.selection import matching, selected
 from muntin.apiserver.watchers import Watcher
@@ -28,6 +28,7 @@ LAST_BOOKMARK_S = 2.0  # before the watch ends, so that the client goes on from 
 PIECE = 500  # events sent before the client is waited for
 
 _HEADERS = {"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
+_PROTOBUF_HEADERS = {**_HEADERS, "Content-Type": f"{PROTOBUF};stream=watch"}
 
 
 async def run(core: Core, request: ApiRequest) -> Answer:
@@ -35,7 +36,7 @@ async def run(core: Core, request: ApiRequest) -> Answer:
     stream = _Stream(core, request)
     if watch_socket.is_asked(request.http):
         return watch_socket.answer(request.http, stream.run)
-    return Response(200, _HEADERS, stream.run)
+    return Response(200, stream.headers, stream.run)
 
 
 class _Stream:
@@ -52,6 +53,7 @@ class _Stream:
         self._timeout_s = _timeout(core, self._options)
         self._labels = core.metrics.labels(request)
         self._what = (self._row.group, self._row.version, self._row.plural)
+        self.headers = _PROTOBUF_HEADERS if self._form.media == PROTOBUF else _HEADERS
 
     async def run(self, writer: BodyWriter) -> None:
         """Send events until the time is over or the client leaves."""
@@ -82,7 +84,7 @@ class _Stream:
         try:
             return await self._begin(watcher)
         except MuntinError as err:
-            watcher.send(_error_event(err))
+            watcher.send(self._error(err))
             return False
 
     async def _begin(self, watcher: Watcher) -> bool:
@@ -93,7 +95,7 @@ class _Stream:
             try:
                 await self._reach(options.revision)
             except status.ApiError as err:
-                watcher.send(_error_event(err))
+                watcher.send(self._error(err))
                 return False
             await self._send_all(watcher)
         elif options.revision:
@@ -106,6 +108,13 @@ class _Stream:
         if options.initial_events and options.bookmarks:
             watcher.send(self._renderer.bookmark(watcher.revision, initial_end=True))
         return True
+
+    def _too_old(self, asked: int) -> bytes:
+        oldest = self._cache.ring_floor
+        return self._error(status.expired(f"too old resource version: {asked} ({oldest})"))
+
+    def _error(self, error: MuntinError) -> bytes:
+        return self._renderer.frame("ERROR", orjson.dumps(status.status_object(error)))
 
     async def _reach(self, revision: int | None) -> None:
         if revision != 0:
@@ -127,7 +136,7 @@ class _Stream:
         while True:
             events = self._cache.events_after(watcher.revision)
             if events is None:
-                watcher.send(_too_old(watcher.revision, self._cache.ring_floor))
+                watcher.send(self._too_old(watcher.revision))
                 return False
             if self._row.is_custom and await self._converted(events[:PIECE]):
                 continue  # other events may have come meanwhile
@@ -177,12 +186,3 @@ def _timeout(core: Core, options: ListOptions) -> float:
         return float(options.timeout_s)
     shortest = core.config.limits.watch_timeout_s
     return random.uniform(shortest, 2 * shortest)
-
-
-def _too_old(asked: int, oldest: int) -> bytes:
-    return _error_event(status.expired(f"too old resource version: {asked} ({oldest})"))
-
-
-def _error_event(error: MuntinError) -> bytes:
-    obj: dict[str, Any] = status.status_object(error)
-    return b'{"type":"ERROR","object":%b}\n' % orjson.dumps(obj)

@@ -19,12 +19,16 @@ _OLDER: Mapping[tuple[str, str], Printer] = {
     **cluster.OLDER,
     **flowcontrol.OLDER,
 }
+_NEWEST = (99,)
 
 
 @lru_cache(maxsize=512)
 def fitted(resource: Resource, version: str) -> Printer:
-    """How an API server of ``version`` shows objects that are in the form of ``resource``."""
-    newest, api = storage_version(resource), version_of(version)
+    """How an API server of ``version`` shows objects that are in the form of ``resource``.
+
+    An empty version is the newest.
+    """
+    newest, api = storage_version(resource), version_of(version) if version else _NEWEST
     show = tables.printer(newest)
     if is_shown_as_before(newest.group, newest.kind, api):
         show = _OLDER[newest.group, newest.kind]

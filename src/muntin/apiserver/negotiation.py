@@ -1,0 +1,80 @@
+"""What the client accepts: the form of objects, and the media type they are written in.
+
+JSON is preferred wherever it is accepted at all, as clients of Go do that name protobuf first and
+JSON second. Source: apiserver v1.34 pkg/endpoints/handlers/negotiation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from muntin.model import tables
+
+OBJECT, TABLE, PARTIAL = "object", "Table", "PartialObjectMetadata"
+META_GROUP = "meta.k8s.io"
+JSON, YAML = "application/json", "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+ACCEPTED = f"{JSON}, {YAML}, {PROTOBUF}"
+STREAMED = f"{JSON};stream=watch, {PROTOBUF};stream=watch"
+
+_ANY = ("*/*", "application/*")
+_FORMS = (TABLE, PARTIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """``kind`` is an object, a Table or its metadata; ``version`` is that of meta.k8s.io."""
+
+    kind: str = OBJECT
+    version: str = "v1"
+    include: str = tables.METADATA
+    media: str = JSON
+
+
+PLAIN = Format()
+
+
+@lru_cache(maxsize=256)
+def negotiated(accept: str) -> Format | None:
+    """The format for an Accept header; None if nothing in it can be answered."""
+    otherwise = None
+    for media, wanted in _clauses(accept):
+        if media in (JSON, *_ANY):
+            found = _format(wanted, JSON)
+            if found is not None:
+                return found
+        elif media == YAML:
+            return _format(wanted, YAML)
+        elif media == PROTOBUF and otherwise is None:
+            found = _format(wanted, PROTOBUF)
+            otherwise = found if found is not None and found.kind != TABLE else None
+    return otherwise
+
+
+def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
+    """Media types and their parameters, the most wanted first."""
+    found = []
+    for clause in accept.split(","):
+        media, *rest = [part.strip() for part in clause.split(";")]
+        wanted = dict(part.partition("=")[::2] for part in rest)
+        found.append((_quality(wanted.get("q", "")), media, wanted))
+    found.sort(key=lambda row: -row[0])
+    return [(media, wanted) for quality, media, wanted in found if quality]
+
+
+def _quality(text: str) -> float:
+    try:
+        return float(text) if text else 1.0
+    except ValueError:
+        return 1.0
+
+
+def _format(wanted: dict[str, str], media: str) -> Format | None:
+    kind = wanted.get("as", "")
+    if not kind:
+        return Format(media=media) if media != JSON else PLAIN
+    if wanted.get("g") != META_GROUP or wanted.get("v") not in ("v1", "v1beta1"):
+        return None
+    kind = kind.removesuffix("List")
+    return Format(kind, wanted["v"], media=media) if kind in _FORMS else None
