@@ -198,3 +198,15 @@ def test_the_whole_range_can_be_used():
             assert taken == hosts
 
     asyncio.run(asyncio.wait_for(main(), 30))
+
+
+@pytest.mark.parametrize(("version", "code"), [("1.34", 200), ("1.32", 404)])
+def test_the_range_is_an_object_too(version, code):
+    async def scenario(server, api):
+        path = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes"
+        found = await api("GET", path, code=code)
+        if code == 200:
+            assert found["spec"] == {"cidrs": ["10.96.0.0/12"]}
+            assert found["status"]["conditions"][0]["type"] == "Ready"
+
+    run(scenario, version=version)

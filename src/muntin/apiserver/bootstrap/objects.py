@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver.bootstrap import authentication, roles
+from muntin.apiserver.bootstrap import authentication, roles, service_cidr
 from muntin.apiserver.bootstrap.reconcile import reconciled
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
@@ -33,6 +33,7 @@ async def run(core: Core, transport: DirectTransport) -> None:
     await asyncio.gather(*(_ensure(core, transport, *pair) for pair in objects))
     for pair in _kubernetes_service(core):
         await _ensure(core, transport, *pair)
+    await service_cidr.ensure(core, transport)
 
 
 def _namespaces() -> Iterator[tuple[Resource, Object]]:
