@@ -180,7 +180,9 @@ def _prepared(
     if only:
         return strategy.prepare_status(resource, new, old, item)
     strategy.prepare_update(resource, new, old, item)
-    if resource.plural == "namespaces":  # whose finalizers are a default of new ones only
+    if (
+        resource.plural == "namespaces" and not resource.group
+    ):  # whose finalizers are a default of new ones only
         strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
     else:
         defaults.apply(resource, new)
@@ -350,7 +352,8 @@ def is_finished(resource: Resource, obj: Object) -> bool:
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
-    if resource.plural == "namespaces" and (obj.get("spec") or {}).get("finalizers"):
+    is_namespace = resource.plural == "namespaces" and not resource.group
+    if is_namespace and (obj.get("spec") or {}).get("finalizers"):
         return False
     return not metadata.get("deletionGracePeriodSeconds")
 

@@ -553,6 +553,41 @@ def test_server_side_apply_knows_the_schemas_lists():
     run(scenario)
 
 
+def test_names_of_built_in_resources_mean_nothing_in_another_group():
+    plurals = {
+        "pods": "Pod", "services": "Service", "jobs": "Job", "namespaces": "Namespace",
+        "roles": "Role", "deployments": "Deployment", "bindings": "Binding",
+        "tokenreviews": "TokenReview", "customresourcedefinitions": "CustomResourceDefinition",
+    }  # fmt: skip
+    open_schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+    async def scenario(server, api):
+        for plural, kind in plurals.items():
+            made = definition(version(schema=open_schema), plural=plural, kind=kind)
+            made["spec"]["names"].pop("shortNames")
+            await api("POST", CRDS, made)
+            await established(api, f"{plural}.{GROUP}")
+            path = f"/apis/{GROUP}/v1/namespaces/default/{plural}"
+            body = {
+                "apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": "one"},
+                "spec": {"template": {"a": 1}, "type": "x"}, "status": {"phase": "y"},
+                "rules": [],
+            }  # fmt: skip
+            found = await api("POST", path, body)
+            kept = {key: found[key] for key in ("spec", "status", "rules")}
+            assert kept == {key: body[key] for key in kept}
+            patch = {"spec": {"type": "z"}}
+            found = await api("PATCH", f"{path}/one", patch, headers=MERGE)
+            assert found["spec"] == {"template": {"a": 1}, "type": "z"}
+            found["spec"]["type"] = "w"
+            await api("PUT", f"{path}/one", found)
+            gone_ = await api("DELETE", f"{path}/one")
+            assert gone_["status"] == "Success"
+            await api("PUT", f"{path}/none", body | {"metadata": {"name": "none"}}, code=404)
+
+    run(scenario)
+
+
 def test_metadata_alone():
     async def scenario(server, api):
         await define(api)
