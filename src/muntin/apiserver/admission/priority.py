@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from muntin.apiserver import status
 from muntin.apiserver.admission.attributes import Attributes, Object, Silent
-from muntin.apiserver.cache import Cache
+from muntin.apiserver.cache import Cache, Event
 from muntin.model.resources import PRIORITY_CLASSES
 
 PREEMPTS = "PreemptLowerPriority"
@@ -18,6 +18,9 @@ class Priority(Silent):
 
     def __init__(self, cache: Cache) -> None:
         self._classes = cache.of(PRIORITY_CLASSES)
+        self._classes.observers.append(self._changed)
+        self._looked = False  # for the default since a class changed
+        self._found: Object | None = None
 
     def mutate(self, attributes: Attributes) -> None:
         if attributes.is_for("pods", "CREATE"):
@@ -63,9 +66,16 @@ class Priority(Silent):
 
     def _default(self) -> Object | None:
         """The default class; the lowest if several servers have made several."""
-        found = [obj for item in self._classes.select() if (obj := item.object())
-                 .get("globalDefault")]  # fmt: skip
-        return min(found, key=lambda obj: int(obj.get("value", 0)), default=None)
+        if self._looked:
+            return self._found
+        rows = (item.object() for item in self._classes.select())
+        found = [row for row in rows if row.get("globalDefault")]
+        self._found = min(found, key=lambda row: int(row.get("value", 0)), default=None)
+        self._looked = True
+        return self._found
+
+    def _changed(self, event: Event) -> None:
+        self._looked = False
 
     def validate(self, attributes: Attributes) -> None:
         resource = attributes.resource

@@ -12,6 +12,7 @@ from muntin.apiserver import status
 from muntin.apiserver.admission.attributes import Attributes, Object, Silent
 from muntin.apiserver.admission.mountable_secrets import refused
 from muntin.apiserver.cache import Cache
+from muntin.apiserver.items import Item
 from muntin.model.names import SUFFIX_ALPHABET
 from muntin.model.resources import SECRETS, SERVICE_ACCOUNTS
 
@@ -23,6 +24,7 @@ ROOT_CA = "kube-root-ca.crt"
 TOKEN_TYPE = "kubernetes.io/service-account-token"
 ACCOUNT_UID = "kubernetes.io/service-account.uid"
 ENFORCE_SECRETS = "kubernetes.io/enforce-mountable-secrets"
+_MARK = ENFORCE_SECRETS.encode()
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
 
@@ -47,7 +49,7 @@ class ServiceAccount(Silent):
         spec = pod["spec"]
         name = spec.get("serviceAccountName") or "default"
         spec["serviceAccountName"] = spec["serviceAccount"] = name
-        account = self._account(attributes, name)
+        account = self._item(attributes, name).object()
         wanted = spec.get("automountServiceAccountToken")
         if wanted is None:
             wanted = account.get("automountServiceAccountToken", True)
@@ -56,7 +58,7 @@ class ServiceAccount(Silent):
         if not spec.get("imagePullSecrets") and account.get("imagePullSecrets"):
             spec["imagePullSecrets"] = account["imagePullSecrets"]
 
-    def _account(self, attributes: Attributes, name: str) -> Object:
+    def _item(self, attributes: Attributes, name: str) -> Item:
         item = self._accounts.get(attributes.namespace, name)
         if item is None:
             why = (
@@ -64,7 +66,7 @@ class ServiceAccount(Silent):
                 f'serviceaccount "{name}" not found'
             )
             raise status.forbidden(attributes.resource, attributes.name, why)
-        return item.object()
+        return item
 
     def _secret_of(self, account: Object) -> str:
         """The first Secret that the account lists and that holds a token of it."""
@@ -87,7 +89,10 @@ class ServiceAccount(Silent):
             if why and not ephemeral:
                 raise status.forbidden(attributes.resource, attributes.name, why)
             return
-        account = self._account(attributes, pod["spec"].get("serviceAccountName") or "default")
+        item = self._item(attributes, pod["spec"].get("serviceAccountName") or "default")
+        if _MARK not in item.raw:
+            return
+        account = item.object()
         marks = account["metadata"].get("annotations") or {}
         if marks.get(ENFORCE_SECRETS) in _TRUE:
             why = refused(account, pod["spec"], ephemeral=ephemeral)
