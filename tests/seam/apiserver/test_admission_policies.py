@@ -382,6 +382,39 @@ def test_what_no_binding_may_say(spec, field, message):
     run(scenario)
 
 
+def test_nobody_has_parameters_read_that_they_may_not_read():
+    async def scenario(server, api):
+        rbac = "/apis/rbac.authorization.k8s.io/v1"
+        everything = {
+            "apiGroups": ["admissionregistration.k8s.io"], "resources": ["*"], "verbs": ["*"],
+        }  # fmt: skip
+        role = {"metadata": {"name": "policies"}, "rules": [everything]}
+        await api("POST", f"{rbac}/clusterroles", role, code=201)
+        bound = {
+            "metadata": {"name": "policies"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                        "name": "policies"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User",
+                          "name": "jane"}],
+        }  # fmt: skip
+        await api("POST", f"{rbac}/clusterrolebindings", bound, code=201)
+        jane = type(api)(server.user("jane"))
+        made = policy(LIMIT, paramKind={"apiVersion": "v1", "kind": "Secret"})
+        found = await jane("POST", POLICIES, made, code=422)
+        (cause,) = found["details"]["causes"]
+        assert cause["field"] == "spec.paramKind"
+        assert 'must have "get" permission' in cause["message"]
+        await apply(api, made)
+        ref = {"name": "x", "namespace": "kube-system", "parameterNotFoundAction": "Deny"}
+        found = await jane("POST", BINDINGS, binding(paramRef=ref), code=422)
+        assert found["details"]["causes"][0]["field"] == "spec.paramRef"
+        role["rules"].append({"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]})
+        await api("PUT", f"{rbac}/clusterroles/policies", role)
+        await jane("POST", BINDINGS, binding(paramRef=ref), code=201)
+
+    run(scenario)
+
+
 def test_types_are_checked_and_the_status_says_so():
     async def scenario(server, api):
         made = policy(

@@ -430,6 +430,48 @@ def test_a_webhook_with_side_effects_forbids_dry_runs():
     with_server(scenario, version="1.20")
 
 
+@pytest.mark.parametrize(
+    ("change", "field", "message"),
+    [
+        ({"sideEffects": "Some"}, "sideEffects",
+         'Unsupported value: "Some": supported values: "None", "NoneOnDryRun"'),
+        ({"sideEffects": None}, "sideEffects", "must specify one of None, NoneOnDryRun"),
+        ({"name": "short"}, "name", "should be a domain with at least three segments"),
+        ({"timeoutSeconds": 31}, "timeoutSeconds",
+         "the timeout value must be between 1 and 30 seconds"),
+        ({"admissionReviewVersions": ["v9"]}, "admissionReviewVersions",
+         "must include at least one of v1, v1beta1"),
+        ({"admissionReviewVersions": []}, "admissionReviewVersions",
+         "must specify one of v1, v1beta1"),
+        ({"clientConfig": {}}, "clientConfig", "exactly one of url or service is required"),
+        ({"clientConfig": {"url": "http://x/"}}, "clientConfig.url",
+         "'https' is the only allowed URL scheme; desired format: https://host[/path]"),
+        ({"clientConfig": {"url": "https://x/?a=b"}}, "clientConfig.url",
+         "query parameters are not permitted in the URL"),
+        ({"clientConfig": {"service": {"name": "a", "namespace": "b", "path": "x"}}},
+         "clientConfig.service.path", "must start with a '/'"),
+        ({"failurePolicy": "Maybe"}, "failurePolicy",
+         'Unsupported value: "Maybe": supported values: "Fail", "Ignore"'),
+        ({"rules": [rule(("*", "pods"))]}, "rules[0].resources",
+         "if '*' is present, must not specify other resources without subresources"),
+        ({"rules": [rule(operations=("*", "CREATE"))]}, "rules[0].operations",
+         "if '*' is present, must not specify other operations"),
+        ({"rules": [rule(operations=("READ",))]}, "rules[0].operations[0]",
+         'Unsupported value: "READ"'),
+        ({"matchConditions": [{"name": "a", "expression": "1 +"}]},
+         "matchConditions[0].expression", "compilation failed: ERROR: <input>:1:4: Syntax error"),
+    ],
+)  # fmt: skip
+def test_what_no_configuration_may_say(change, field, message):
+    async def scenario(api, hooks):
+        webhook = {**hook(hooks, "/see"), **change}
+        found = await api("POST", VALIDATING, configuration("Validating", webhook), code=422)
+        causes = {row["field"]: row["message"] for row in found["details"]["causes"]}
+        assert message in causes[f"webhooks[0].{field}"]
+
+    with_server(scenario)
+
+
 def test_warnings_reach_the_client():
     async def scenario(api, hooks):
         hooks.answers["/warn"] = lambda _: {"allowed": True, "warnings": ["mind the gap"]}

@@ -153,6 +153,20 @@ def test_types_are_checked(env, expression):
     assert FALSE_TYPES[expression] in error.value.message
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "self.replace('a', self).size()",
+        "self.replace('a', self).replace('a', self).size()",
+        "[self, self, self].join(self.replace('a', 'aaaa')).size()",
+    ],
+)
+def test_texts_do_not_grow_without_end(env, expression):
+    program = cel.compile(expression, env)
+    with pytest.raises(cel.EvaluationError, match="actual cost limit exceeded"):
+        program.evaluate({**_variables(), "self": "a" * 2_000_000})
+
+
 def test_a_hostile_pattern_takes_no_exponential_time(env):
     program = cel.compile("self.find('(a+)+$') == ''", env)
     assert program.evaluate({**_variables(), "self": "a" * 5000 + "!"}) is True

@@ -8,18 +8,22 @@ that count (``validate_late``), so that nothing is counted that somebody else re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
 
+from muntin.apiserver.admission.admission_configuration import AdmissionConfiguration
 from muntin.apiserver.admission.attributes import Attributes, Silent
 from muntin.apiserver.admission.dynamic import Dynamic, DynamicParts
 from muntin.apiserver.admission.plugins import Parts, build
 from muntin.apiserver.admission.rbac_escalation import RbacEscalation
 from muntin.apiserver.request import ApiRequest
+from muntin.kit.metrics import Histogram
 
 __all__ = ["Admission", "Attributes", "DynamicParts", "LatePlugin", "Parts", "Plugin"]
 
 Object = dict[str, Any]
+R = TypeVar("R")
 
 
 class Plugin(Protocol):
@@ -56,12 +60,17 @@ class Admission:
         self._dynamic = dynamic
         self._mutate = _steps(self.plugins, "mutate")
         self._validate = _steps(self.plugins, "validate")
+        self.durations: Histogram | None = None  # by step, operation and whether it was rejected
 
     @classmethod
     def standard(cls, parts: Parts, dynamic: DynamicParts | None = None) -> Admission:
         """The plugins that the configuration asks for."""
         chosen, late = build(parts)
-        plugins = (*chosen, RbacEscalation(parts.authorizer, parts.cache))
+        plugins = (
+            *chosen,
+            RbacEscalation(parts.authorizer, parts.cache),
+            AdmissionConfiguration(parts.cache, parts.authorizer, parts.find_kind),
+        )
         return cls(plugins, late, Dynamic(dynamic) if dynamic else None)
 
     async def mutate(self, attributes: Attributes) -> bool:
@@ -69,6 +78,24 @@ class Admission:
 
         ``attributes.obj`` is another dict then.
         """
+        return await self._timed("admit", attributes, self._mutate_all(attributes))
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Let all refuse the operation."""
+        await self._timed("validate", attributes, self._validate_all(attributes))
+
+    async def _timed(self, kind: str, attributes: Attributes, work: Coroutine[Any, Any, R]) -> R:
+        started, rejected = time.perf_counter(), "true"
+        try:
+            found = await work
+            rejected = "false"
+            return found
+        finally:
+            if self.durations is not None:
+                labels = (kind, attributes.operation, rejected)
+                self.durations.observe(labels, time.perf_counter() - started)
+
+    async def _mutate_all(self, attributes: Attributes) -> bool:
         for step in self._mutate:
             step(attributes)
         dynamic = self._dynamic
@@ -80,8 +107,7 @@ class Admission:
         for step in self._mutate:
             step(attributes)
 
-    async def validate(self, attributes: Attributes) -> None:
-        """Let all refuse the operation."""
+    async def _validate_all(self, attributes: Attributes) -> None:
         for step in self._validate:
             step(attributes)
         dynamic = self._dynamic

@@ -8,6 +8,9 @@ from __future__ import annotations
 from muntin.kit.cel import EvaluationError, Function
 from muntin.model.cel.library.formatting import format_string
 
+MOST_CHARACTERS = 8 * 1024 * 1024  # more than any request may have
+TOO_COSTLY = "operation cancelled: actual cost limit exceeded"
+
 _WHITESPACE = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     chr(code) for code in range(0x2000, 0x200B)
 )
@@ -50,11 +53,20 @@ def last_index_of(text: str, part: str, start: int | None = None) -> int:
 def join(parts: list[object], separator: str = "") -> str:
     if not all(isinstance(part, str) for part in parts):
         raise EvaluationError("no such overload")
-    return separator.join(map(str, parts))
+    return _bounded(separator.join(map(str, parts)))
 
 
 def replace(text: str, old: str, new: str, times: int = -1) -> str:
+    found = text.count(old) if times < 0 else min(times, text.count(old))
+    if len(text) + found * (len(new) - len(old)) > MOST_CHARACTERS:
+        raise EvaluationError(TOO_COSTLY)
     return text.replace(old, new, times if times >= 0 else -1)
+
+
+def _bounded(text: str) -> str:
+    if len(text) > MOST_CHARACTERS:
+        raise EvaluationError(TOO_COSTLY)
+    return text
 
 
 def split(text: str, separator: str, most: int = -1) -> list[str]:
@@ -104,5 +116,5 @@ FUNCTIONS = (
     Function("substring", (_S, _I, _I), _S, substring),
     Function("trim", (_S,), _S, lambda text: text.strip(_WHITESPACE)),
     Function("strings.quote", (_S,), _S, quote, member=False),
-    Function("format", (_S, "list(dyn)"), _S, format_string),
+    Function("format", (_S, "list(dyn)"), _S, lambda text, a: _bounded(format_string(text, a))),
 )
