@@ -1,6 +1,12 @@
 """The section apiServer of the Cluster file."""
 
+import re
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.cluster import cluster_info, config_store
@@ -108,3 +114,26 @@ def test_cluster_info_is_for_everybody():
     assert "certificate-authority-data: Q0E=" in info["data"]["kubeconfig"]
     assert role["rules"][0]["resourceNames"] == ["cluster-info"]
     assert binding["subjects"][0]["name"] == "system:anonymous"
+
+
+def test_the_page_shows_every_field_and_is_right(tmp_path):
+    page = Path(__file__).parent.parent.parent.parent / "docs/reference/access.md"
+    (text,) = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    modes = text.replace("[Node, RBAC]", "[Node, RBAC, Webhook]")
+    key = ec.generate_private_key(ec.SECP256R1()).public_key()
+    pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "old-sa.pub").write_bytes(pem)
+    (tmp_path / "audit-policy.yaml").write_text(POLICY)
+    for name in ("authn", "authz", "audit"):
+        (tmp_path / f"{name}.kubeconfig").write_text(KUBECONFIG)
+    files = {"tokens_csv": "t,jane,1\n", "login-ca_pem": "CA"}
+    found = written(tmp_path, modes, **files).access
+    taken = {field.name for field in fields(AccessConfig)} - {"client_ca", "request_header"}
+    default = AccessConfig()
+    same = {name for name in taken if getattr(found, name) == getattr(default, name)}
+    assert same == {"anonymous", "bootstrap_tokens", "extend_token_expiration",
+                    "max_token_expiration_s"}  # fmt: skip
+    assert all(
+        word in text
+        for word in ("anonymous:", "bootstrapTokens:", "extendToken", "maxTokenExpirationSeconds:")
+    )
