@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from access_lab import access, free_port, remote, service
 from api_in_process import KEY, MAPS, MERGE, Api, config_map
 
 from muntin.apiserver.access_config import AccessConfig, AuditConfig, AuditLogConfig
@@ -203,3 +204,48 @@ def test_paths_follow_the_rules_of_paths(tmp_path, path, verb, held):
 
     events = audited(scenario, tmp_path)
     assert [event["requestURI"] for event in events] == ([path, MAPS] if held else [MAPS])
+
+
+def test_events_are_sent_to_a_webhook(tmp_path):
+    port, lists, delivered = free_port(), [], asyncio.Event()
+
+    def answer(path, body):
+        lists.append(body)
+        if len(lists) == 1:
+            return 503
+        delivered.set()
+        return {}
+
+    def config(folder):
+        return AuditConfig(policy=POLICY, webhook=remote(folder, port))
+
+    async def scenario(lab):
+        async with service(tmp_path, answer, port):
+            await lab.make(MAPS, config_map("a"))
+            await asyncio.wait_for(delivered.wait(), 10)
+
+    access(scenario, tmp_path, audit=config)
+    refused, found = lists[:2]
+    assert refused == found, "what was refused is sent again"
+    assert (found["kind"], found["apiVersion"]) == ("EventList", "audit.k8s.io/v1")
+    assert [event["objectRef"]["name"] for event in found["items"]] == ["default", "a"]
+
+
+def test_authentication_that_fails_and_who_may_not_act_are_told(tmp_path):
+    path = tmp_path / "audit.log"
+    log = AuditLogConfig(path=str(path))
+
+    async def scenario(lab):
+        lab.authority.pair("jane", "jane")
+        assert (await lab("GET", MAPS, token="junk"))[0] == 401
+        headers = {"Impersonate-User": "bob", "User-Agent": "probe/1"}
+        assert (await lab("GET", MAPS, pair="jane", headers=headers))[0] == 403
+
+    access(scenario, tmp_path, audit=AuditConfig(policy=POLICY, log=log))
+    events = [json.loads(line) for line in path.read_text().splitlines()][-2:]
+    assert [(e["user"].get("username"), e["responseStatus"]["code"]) for e in events] == [
+        (None, 401), ("jane", 403),
+    ]  # fmt: skip
+    assert events[1]["userAgent"] == "probe/1"
+    assert events[1]["sourceIPs"] == ["127.0.0.1"]
+    assert events[1]["objectRef"] == {"resource": "configmaps", "namespace": "default"}
