@@ -1,12 +1,20 @@
 """Objects that break one rule each, and the words in which upstream refuses them."""
 
-from validation_examples import batch, pod_changes, pod_volumes, pods, workloads
+from validation_examples import (
+    batch,
+    cluster,
+    networking,
+    pod_changes,
+    pod_volumes,
+    pods,
+    workloads,
+)
 from validation_examples.case import Case, Examples
 
 
 def every_case() -> list[Case]:
     """The cases of every kind."""
-    modules = (pods, pod_volumes, pod_changes, workloads, batch)
+    modules = (pods, pod_volumes, pod_changes, workloads, batch, networking, cluster)
     kinds = {
         id(value): value
         for module in modules

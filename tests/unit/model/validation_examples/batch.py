@@ -20,7 +20,7 @@ MANY = {**PER_INDEX, "s.completions": 100_001, "s.parallelism": 1, "metadata.nam
 JOB.create(
     "validateGeneratedSelector",
     ({"s.template.metadata.labels": {**OWN, "job-name": "b"}},
-     f"s.template.metadata.labels[job-name]: Invalid value: {{…"),
+     "s.template.metadata.labels[job-name]: Invalid value: {…"),
     ({"s.template.metadata.labels": {key: OWN[key] for key in OWN if key != "controller-uid"}},
      "s.template.metadata.labels[controller-uid]: Required value: must be 'u'"),
     ({"s.selector": {"matchLabels": {"x": "y"}}, "s.template.metadata.labels": {**OWN, "x": "y"}},
@@ -176,7 +176,7 @@ JOB.update(
      "spec.completions: Invalid value: 4: can only be modified in tandem with spec.parallelism"),
     ({}, {"s.selector": {"matchLabels": {"job-name": "a"}}},
      f'spec.selector: Invalid value: {{"matchLabels":{{"job-name":"a"}}}}: {IMMUTABLE}'),
-    ({}, {"p.containers.0.image": "j"}, f"spec.template: Invalid value: {{…"),
+    ({}, {"p.containers.0.image": "j"}, "spec.template: Invalid value: {…"),
     ({"s.suspend": True}, {"s.suspend": True, "p.containers.0.image": "j"},
      "spec.template: Invalid value: {…"),
     (INDEXED, {"s.completions": 3}, f'spec.completionMode: Invalid value: "NonIndexed": '

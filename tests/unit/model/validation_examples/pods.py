@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from muntin.model.resources import PODS
-
-from validation_examples.case import DROP, ID, IP, KEY, LABEL, NEGATIVE, PORT, SUBDOMAIN, VALUE, Examples
+from validation_examples.case import (
+    DROP,
+    ID,
+    IP,
+    KEY,
+    LABEL,
+    NEGATIVE,
+    PORT,
+    SUBDOMAIN,
+    VALUE,
+    Examples,
+)
 
 POD = Examples(
     PODS,
@@ -301,8 +311,10 @@ POD.create(
 )  # fmt: skip
 POD.create(
     "validateLivenessProbe",
-    ({"c.livenessProbe": {**TCP, "successThreshold": 2}},
-     f"{P}.successThreshold: Invalid value: 2: must be 1"),
+    (
+        {"c.livenessProbe": {**TCP, "successThreshold": 2}},
+        f"{P}.successThreshold: Invalid value: 2: must be 1",
+    ),
 )
 POD.create(
     "validateStartupProbe",

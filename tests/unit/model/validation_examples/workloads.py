@@ -59,8 +59,10 @@ for kind, source, name, what in (
     )  # fmt: skip
     kind.create(
         source,
-        ({"p.restartPolicy": "Never"},
-         'p.restartPolicy: Unsupported value: "Never": supported values: "Always"'),
+        (
+            {"p.restartPolicy": "Never"},
+            'p.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+        ),
     )
     if kind is not STATEFUL_SET:
         kind.update(
