@@ -17,6 +17,7 @@ from typing import Self
 
 from muntin.apiserver import background, checks, describe, status
 from muntin.apiserver.admission import Admission, DynamicParts, Parts
+from muntin.apiserver.admission.policies import type_checking
 from muntin.apiserver.audit import Auditor
 from muntin.apiserver.authn import Authenticator
 from muntin.apiserver.authn.service_account import TokenIssuer, groups_of, user_name
@@ -171,6 +172,8 @@ class ApiServer:
         hooks = await background.start(self.core, self.transport(objects.USER))
         checks.install(self.core.health, self.core.store, cache, self._tasks[0], hooks)
         self._tasks += hooks.values()
+        if (checking := type_checking.of(self.core, self.transport(objects.USER))) is not None:
+            self._tasks.append(asyncio.create_task(checking.run(), name="apiserver-type-checking"))
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
