@@ -126,7 +126,8 @@ def checked(
 ) -> Object:
     """Plain values as an object of ``resource``; ``raw`` is their JSON text, if there is one."""
     _check_kind(body, resource.api_version, resource.kind)
-    given = (body.get("metadata") or {}).get("managedFields")
+    metadata = body.get("metadata")
+    given = metadata.get("managedFields") if isinstance(metadata, dict) else None
     try:
         decoded = _decoded(request, schema, resource, body)
     except decoding.Undecodable as err:

@@ -194,17 +194,6 @@ def test_endpoints_are_not_deprecated_in_older_versions():
     run(scenario, version="1.32")
 
 
-def test_server_side_apply_is_refused_in_plain_words():
-    async def scenario(server, api):
-        headers = {"content-type": "application/apply-patch+yaml"}
-        path = f"{MAPS}/a?fieldManager=me"
-        refused = await api("PATCH", path, config_map("a"), headers=headers, code=415)
-        assert "server-side apply is not supported" in refused["message"]
-        assert "client-side apply" in refused["message"]
-
-    run(scenario)
-
-
 def test_put_creates_only_what_upstream_lets_it_create():
     async def scenario(server, api):
         await api("PUT", f"{MAPS}/new", config_map("new"), code=404)
