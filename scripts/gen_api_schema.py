@@ -30,6 +30,15 @@ OLD_RELEASE = "1.20.0"
 # The last release with every kind of the groups that were emptied before 1.20.
 LAST_OLD_GROUPS = "1.15.0"
 OLD_SHA256 = "54211c0f22c6d09b2c8a3b598a8f1ecf9b60a11e2455e2cdb656937a8932d0bf"
+# Old packages whose types have the form of the stable ones: what those got later, they have too.
+SAME_FORM = {
+    "io.k8s.api.apps.v1beta1": ("io.k8s.api.apps.v1",),
+    "io.k8s.api.apps.v1beta2": ("io.k8s.api.apps.v1",),
+    "io.k8s.api.batch.v1beta1": ("io.k8s.api.batch.v1",),
+    "io.k8s.api.extensions.v1beta1": ("io.k8s.api.apps.v1", "io.k8s.api.networking.v1"),
+    "io.k8s.api.policy.v1beta1": ("io.k8s.api.policy.v1",),
+}
+OTHER_FORM = ("Ingress", "HTTPIngress", "Scale")  # but not types whose names begin so
 SCALARS = {
     ("string", ""): "s",
     ("string", "byte"): "y",
@@ -144,22 +153,35 @@ def line(name: str, schema: dict[str, Any]) -> str:
     return "\t".join((name, own, " ".join(kinds), " ".join(fields)))
 
 
+def extended(name: str, schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """An old type with the fields that its stable counterpart in ``definitions`` has besides."""
+    short = name.rpartition(".")[2]
+    if short.startswith(OTHER_FORM):
+        return schema
+    for stable in SAME_FORM.get(package(name), ()):
+        newer = definitions.get(f"{stable}.{short}", {}).get("properties", {})
+        if newer and "properties" in schema:
+            return {**schema, "properties": {**newer, **schema["properties"]}}
+    return schema
+
+
 def main() -> None:
     versions: list[str] = []
     masks: dict[str, int] = {}
-    kept: dict[str, str] = {}  # types of old packages, as the last release that had them has them
+    kept: dict[str, dict[str, Any]] = {}  # types of old packages, as the last release has them
     packages: set[str] = set()
 
-    def read(definitions: dict[str, Any]) -> dict[str, str]:
-        lines = {name: line(name, schema) for name, schema in definitions.items()}
+    def keep(definitions: dict[str, Any]) -> None:
         packages.update(old_packages(definitions))
-        kept.update({name: text for name, text in lines.items() if package(name) in packages})
-        return lines
+        kept.update({name: it for name, it in definitions.items() if package(name) in packages})
 
-    read(old_document(LAST_OLD_GROUPS))
+    keep(old_document(LAST_OLD_GROUPS))
     for index, (version, definitions) in enumerate(documents()):
         versions.append(version)
-        for text in {**kept, **read(definitions)}.values():
+        old = {name: extended(name, schema, definitions) for name, schema in kept.items()}
+        keep(definitions)
+        for name, schema in {**old, **definitions}.items():
+            text = line(name, schema)
             masks[text] = masks.get(text, 0) | 1 << index
     rows = [f"{mask:x}\t{text}" for text, mask in sorted(masks.items())]
     TARGET.parent.mkdir(exist_ok=True)

@@ -160,9 +160,11 @@ async def _update_once(
         _normalise(request, new)
         new = _prepared(core, request, resource, new, old, item, only)
         attributes.obj = view.show(new) if view else new
-    causes = _wrong_in_change(request, resource, new, old, only, attributes.subresource)
+    fit = fitting(core.schema.version)
+    before = old if only else fit.whole(resource, old)
+    causes = _wrong_in_change(request, resource, new, before, only, attributes.subresource)
     _refuse(resource, item.name, causes)
-    fitting(core.schema.version).apply(resource, new)
+    fit.apply(resource, new)
     await core.admission.validate(attributes)
     if not only:
         request.warnings.extend(_warnings(resource, new, old))

@@ -7,10 +7,12 @@ versions there is nothing to take. The facts are in `resources.lifecycle`.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from muntin.model import defaults
 from muntin.model.resources import Resource
 from muntin.model.resources.lifecycle import (
     PREFIXED_JOB_LABELS,
@@ -31,6 +33,14 @@ class Fitting:
     def __init__(self, version: Version) -> None:
         self._drops: Mapping[tuple[str, str], tuple[Path, ...]] = later_fields(version)
         self._plain_job_labels = version < PREFIXED_JOB_LABELS
+
+    def whole(self, resource: Resource, obj: Object) -> Object:
+        """A stored ``obj`` with the defaults again that this version took away, to compare with."""
+        if (resource.group, resource.kind) not in self._drops:
+            return obj
+        found = copy.deepcopy(obj)
+        defaults.apply(resource, found)
+        return found
 
     def apply(self, resource: Resource, obj: Object) -> None:
         """Change ``obj``, an object in the newest form of ``resource``, in place."""

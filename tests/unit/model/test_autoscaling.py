@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from muntin.model.conversion import autoscaling
 
 
@@ -52,3 +54,25 @@ def test_a_broken_annotation_counts_as_absent() -> None:
     found = autoscaling.v2_of(old)
     assert found["metadata"]["annotations"] == {"x": "y"}
     assert "metrics" not in found["spec"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "7", "[7]", '[{"type":"Resource","resource":7}]', '{"a":1}', "[" * 5000,
+     '[{"type":"Pods","pods":{"metricName":{},"targetAverageValue":[]}}]',
+     '[{"type":"External","external":{"metricName":"q","targetValue":"x"}}]'],
+)  # fmt: skip
+def test_an_annotation_that_somebody_broke_counts_as_absent(text: str) -> None:
+    for name in ("metrics", "current-metrics", "behavior", "conditions"):
+        annotations = {f"autoscaling.alpha.kubernetes.io/{name}": text}
+        found = autoscaling.v2_of({"metadata": {"annotations": annotations}, "spec": {}})
+        assert "metrics" not in found["spec"]
+        assert "annotations" not in found["metadata"]
+
+
+def test_amounts_of_an_annotation_are_quantities() -> None:
+    text = '[{"type":"External","external":{"metricName":"q","targetAverageValue":5}}]'
+    annotations = {"autoscaling.alpha.kubernetes.io/metrics": text}
+    found = autoscaling.v2_of({"metadata": {"annotations": annotations}, "spec": {}})
+    target = found["spec"]["metrics"][0]["external"]["target"]
+    assert target == {"type": "AverageValue", "averageValue": "5"}

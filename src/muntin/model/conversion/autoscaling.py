@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from muntin.model.conversion import autoscaling_beta
+from muntin.model.conversion.annotations import parsed, typed
 
 Object = dict[str, Any]
 
@@ -68,13 +69,15 @@ def v2_of(v1: Object) -> Object:
     annotations = dict((v1.get("metadata") or {}).get("annotations") or {})
     for field, part, annotation in _ANNOTATED:
         holder = dict(result.get(part) or {})
-        rest = _parsed(annotations.pop(annotation, ""))
+        rest = parsed(annotations.pop(annotation, ""))
         if field in _CPU:
             share = holder.pop(_V1_NAMES[field], None)
-            rest = autoscaling_beta.nested_metrics(rest or [], field)
+            rest = typed(part, field, autoscaling_beta.nested_metrics(rest, field)) or []
             told = any(_cpu_share(metric, field) is not None for metric in rest)
             if share is not None and (field == "metrics" or not told):
                 rest = [_cpu_metric(field, share), *rest]
+        else:
+            rest = typed(part, field, rest)
         if rest or rest == {}:
             holder[field] = rest
         if holder or part in result:
@@ -91,11 +94,3 @@ def _cpu_metric(field: str, share: int) -> Object:
     if field == "metrics":
         value["type"] = "Utilization"
     return {"type": "Resource", "resource": {"name": "cpu", _CPU[field]: value}}
-
-
-def _parsed(text: str) -> Any:
-    """The value of an annotation; one that users broke counts as absent, as upstream has it."""
-    try:
-        return json.loads(text) if text else None
-    except ValueError:
-        return None

@@ -9,6 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from muntin.kit.errors import Invalid
+from muntin.model.conversion.annotations import parsed, typed
 from muntin.model.quantity import canonical
 
 Object = dict[str, Any]
@@ -30,7 +32,7 @@ def v2_of(beta: Object) -> Object:
     annotations = dict(metadata.get("annotations") or {})
     if _BEHAVIOR not in annotations:
         return result
-    behavior = _parsed(annotations.pop(_BEHAVIOR))
+    behavior = typed("spec", "behavior", parsed(annotations.pop(_BEHAVIOR)))
     rest = {key: value for key, value in metadata.items() if key != "annotations"}
     result["metadata"] = {**rest, "annotations": annotations} if annotations else rest
     if isinstance(behavior, dict):
@@ -56,10 +58,18 @@ def flat_metrics(metrics: list[Object], field: str) -> list[Object]:
     return [_metric(row, form) for row in metrics]
 
 
-def nested_metrics(metrics: list[Object], field: str) -> list[Object]:
-    """Flat metrics in the form of ``autoscaling/v2``, where they stand in ``field``."""
+def nested_metrics(metrics: Any, field: str) -> list[Object] | None:
+    """Flat metrics in the form of ``autoscaling/v2``, where they stand in ``field``.
+
+    None for what are no metrics: they come from an annotation that anybody can write.
+    """
     form = _newer_target if field == "metrics" else _newer_current
-    return [_metric(row, form) for row in metrics]
+    if not isinstance(metrics, list) or not all(isinstance(row, dict) for row in metrics):
+        return None
+    try:
+        return [_metric(row, form) for row in metrics]
+    except (Invalid, TypeError, AttributeError):
+        return None
 
 
 def _with_metrics(
@@ -199,11 +209,3 @@ def _older_target(kind: str, nested: Object) -> Object:
 def _older_current(kind: str, nested: Object) -> Object:
     amounts = _flat_amounts(kind, nested.get("current") or {}, _CURRENTS[kind])
     return {**_flat_identity(kind, nested), **amounts}
-
-
-def _parsed(text: str) -> Any:
-    """The value of an annotation; one that users broke counts as absent, as upstream has it."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
