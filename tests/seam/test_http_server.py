@@ -288,3 +288,32 @@ def test_close_ends_a_pushed_body_cleanly():
         writer.close()
 
     run(main())
+
+
+def test_a_request_that_never_ends_is_refused():
+    async def main():
+        async with serving(echo, Limits(receive_s=0.1)) as (_, port):
+            head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+            slow = await talk(port, head + b"half")
+            unsent = await talk(port, b"GET / HTTP/1.1\r\nHost")
+            return slow, unsent
+
+    for answer in run(main()):
+        assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_an_idle_connection_is_closed_and_a_used_one_is_not():
+    async def main():
+        async with serving(echo, Limits(idle_s=0.2)) as (server, port):
+            idle = asyncio.create_task(talk(port, b""))
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(4):
+                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                answer = await reader.readuntil(b"GET /  ")
+                assert answer.startswith(b"HTTP/1.1 200")
+                await asyncio.sleep(0.1)
+            assert idle.done()
+            assert server.connections == 1
+            writer.close()
+
+    run(main())

@@ -10,11 +10,15 @@ from muntin.apiserver.aggregation.autoregister import AutoRegister
 from muntin.apiserver.aggregation.servers import Aggregation
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
+from muntin.apiserver.event_count import EventCount
 from muntin.apiserver.flowcontrol.upkeep import FlowUpkeep
 
 
 async def start(core: Core, transport: DirectTransport) -> dict[str, asyncio.Task[None]]:
     """Bring what the server keeps up to date once, then start the tasks that go on with it."""
+    core.admission.durations = core.metrics.admission_steps
+    if core.auditor is not None:
+        core.auditor.backends = [*core.auditor.backends, EventCount(core.metrics)]
     flow = FlowUpkeep(core, transport)
     register = AutoRegister(core)
     aggregation = Aggregation(core, transport)

@@ -48,12 +48,22 @@ class Handler:
         """Answer a request that came over the network."""
         real: User | None = None
         try:
-            user = real = await self._core.authenticator.authenticate(request)
+            user = real = await self._authenticated(request)
             if impersonation.is_asked(request.headers):
                 user = await self._impersonated(request, real)
         except MuntinError as err:
             return self._turned_away(request, real, status.error_response(err))
         return await self.as_user(request, user, None if user is real else real)
+
+    async def _authenticated(self, request: Request) -> User:
+        count = self._core.metrics.authentication
+        try:
+            user = await self._core.authenticator.authenticate(request)
+        except MuntinError:
+            count("failure", "")
+            raise
+        count("success", user.name)
+        return user
 
     def _turned_away(self, request: Request, user: User | None, answer: Response) -> Answer:
         """The answer to somebody who is not who they say, or may not be who they want."""
@@ -108,7 +118,7 @@ class Handler:
     async def _serve(self, request: ApiRequest) -> Answer:
         """Answer a request that has its place among those that run; errors are answers, too."""
         try:
-            await self._core.authorizer.check(request)
+            await self._authorize(request)
             return await encodings.for_client(request.http, await self._dispatch(request))
         except MuntinError as err:
             answer = status.error_response(err)
@@ -161,6 +171,15 @@ class Handler:
         found.definition = self._core.registry.definition(row)
         found.rest = route.rest
         return found
+
+    async def _authorize(self, request: ApiRequest) -> None:
+        attempts = self._core.metrics.authorization_attempts
+        try:
+            await self._core.authorizer.check(request)
+        except MuntinError:
+            attempts.add(("denied",))
+            raise
+        attempts.add(("allowed",))
 
     async def _dispatch(self, request: ApiRequest) -> Answer:
         core, row = self._core, request.resource

@@ -31,6 +31,11 @@ CONNECT = frozenset({"exec", "attach", "portforward", "proxy"})
 LONG_RUNNING = frozenset({"exec", "attach", "portforward", "proxy", "log"})
 READS = frozenset({"get", "list", "watch", "head", "options"})
 
+# Users that are counted by name, as upstream does; all others are one.
+_KNOWN_USERS = frozenset(
+    {"admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"}
+)
+
 _WHAT = ("group", "version", "resource", "subresource", "scope", "component")
 _VERBS = {
     "get": "GET", "list": "LIST", "watch": "WATCH", "create": "POST", "update": "PUT",
@@ -79,22 +84,32 @@ class Metrics:
             Histogram("apiserver_admission_step_admission_duration_seconds",
                       "Admission sub-step latency, broken out for each operation and step type.",
                       ("type", "operation", "rejected"), ADMISSION_S))  # fmt: skip
-        self.admission_controllers = new(
-            Histogram("apiserver_admission_controller_admission_duration_seconds",
-                      "Admission controller latency, identified by name.",
-                      ("name", "type", "operation", "rejected"), ADMISSION_S))  # fmt: skip
         self.store_requests = new(
             Histogram("etcd_request_duration_seconds", "Latency of the store's operations.",
                       ("operation", "type"), ETCD_S))  # fmt: skip
-        self.authentication = new(Counter("authenticated_user_requests",
-                                          "Authenticated requests broken out by username.",
-                                          ("username",)))  # fmt: skip
-        self.authentication_attempts = new(Counter("authentication_attempts",
-                                                   "Authentication attempts by result.",
-                                                   ("result",)))  # fmt: skip
-        self.authorization = new(Counter("apiserver_authorization_decisions_total",
-                                         "Authorization decisions by authorizer and decision.",
-                                         ("type", "name", "decision")))  # fmt: skip
+        self._users = new(
+            Counter(
+                "authenticated_user_requests",
+                "Counter of authenticated requests broken out by username.",
+                ("username",),
+            )
+        )
+        self._authentications = new(
+            Counter("authentication_attempts", "Counter of authenticated attempts.", ("result",))
+        )
+        self.authorization_attempts = new(
+            Counter(
+                "authorization_attempts_total",
+                "Counter of authorization attempts broken down by result.",
+                ("result",),
+            )
+        )
+        self.audit_events = new(
+            Counter(
+                "apiserver_audit_event_total",
+                "Counter of audit events generated and sent to the audit backend.",
+            )
+        )
         new(_Requests(self._series))
         new(_Rows("apiserver_request_duration_seconds",
                   "Response latency in seconds, watches not counted.", DURATION_S,
@@ -122,6 +137,13 @@ class Metrics:
             row = series.sizes
             row[bisect_left(SIZE_BYTES, size)] += 1.0
             row[-1] += size
+
+    def authentication(self, result: str, user: str) -> None:
+        """Count one attempt: ``result`` is success or failure."""
+        self._authentications.add((result,))
+        if user:
+            shown = "email_id" if "@" in user else "other"
+            self._users.add((user if user in _KNOWN_USERS else shown,))
 
     def labels(self, found: ApiRequest) -> tuple[str, ...]:
         """Verb, group, version, resource, subresource, scope and component of a request."""

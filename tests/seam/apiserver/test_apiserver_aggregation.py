@@ -135,6 +135,49 @@ def test_local_groups_have_api_services():
     run(scenario)
 
 
+def test_groups_of_custom_resources_have_api_services_as_long_as_they_are_served():
+    async def scenario(server, api):
+        definition = {
+            "metadata": {"name": "things.example.com"},
+            "spec": {
+                "group": "example.com",
+                "scope": "Namespaced",
+                "names": {"plural": "things", "kind": "Thing"},
+                "versions": [
+                    {
+                        "name": "v1",
+                        "served": True,
+                        "storage": True,
+                        "schema": {"openAPIV3Schema": {"type": "object"}},
+                    }
+                ],
+            },
+        }
+        definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        transport = server.user("admin", "system:masters")
+        await api("POST", definitions, definition)
+
+        async def settled(code):
+            for _ in range(200):
+                path = f"{SERVICES}/v1.example.com"
+                answer = await transport.request("GET", path, headers={})
+                if answer.status == code:
+                    return json.loads(answer.body)
+                await asyncio.sleep(0.02)
+            raise AssertionError(answer.body)
+
+        made = await settled(200)
+        assert made["metadata"]["labels"] == {"kube-aggregator.kubernetes.io/automanaged": "true"}
+        assert (made["spec"]["groupPriorityMinimum"], made["spec"]["versionPriority"]) == (
+            1000,
+            100,
+        )
+        await api("DELETE", f"{definitions}/things.example.com")
+        await settled(404)
+
+    run(scenario)
+
+
 def test_a_deleted_local_api_service_comes_back_with_the_next_start():
     store = MemoryStore()
 

@@ -466,6 +466,27 @@ def test_large_answers_are_compressed_for_those_who_take_it():
     asyncio.run(over_tcp(scenario))
 
 
+def test_who_was_let_in_is_counted():
+    async def scenario(server, client, url):
+        assert (await client.request("GET", f"{url}{MAPS}")).status == 200
+        wrong = {"Authorization": "Bearer nonsense"}
+        assert (await client.request("GET", f"{url}{MAPS}", headers=wrong)).status == 401
+        nobody = await server.user("nobody").request("GET", "/metrics", headers={})
+        body = json.dumps(config_map("c")).encode()
+        await client.request("POST", url + MAPS, headers=JSON, body=body)
+        text = server.core.metrics.text()
+        assert 'authentication_attempts{result="success"} 2' in text
+        assert 'authentication_attempts{result="failure"} 1' in text
+        assert 'authenticated_user_requests{username="other"} 2' in text
+        assert 'authorization_attempts_total{result="allowed"} ' in text
+        assert nobody.status == 403
+        assert 'authorization_attempts_total{result="denied"} 1' in text
+        name = "apiserver_admission_step_admission_duration_seconds_count"
+        assert f'{name}{{type="validate",operation="CREATE",rejected="false"}}' in text
+
+    asyncio.run(over_tcp(scenario))
+
+
 def test_connections_beyond_the_bound_are_dropped():
     async def scenario(server, client, url):
         host, port = url.removeprefix("http://").split(":")
