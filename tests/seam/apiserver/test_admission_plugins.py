@@ -512,3 +512,24 @@ def test_namespaces_choose_nodes_and_tolerations():
         assert "conflict with its namespace whitelist" in error["message"]
 
     configured(scenario, enable=("PodNodeSelector", "PodTolerationRestriction"))
+
+
+def test_webhooks_and_policies_can_be_off():
+    hook = {
+        "name": "nobody.example.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"],
+                   "operations": ["CREATE"]}],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "failurePolicy": "Fail",
+    }  # fmt: skip
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+
+    async def scenario(server, api):
+        await api("POST", path, {"metadata": {"name": "h"}, "webhooks": [hook]})
+        await api("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"name": "a"}})
+
+    configured(scenario, disable=("ValidatingAdmissionWebhook",))
+    with pytest.raises(AssertionError, match=r"failed calling webhook .*nobody\.example\.com"):
+        configured(scenario)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 from muntin.apiserver.admission.admission_configuration import AdmissionConfiguration
 from muntin.apiserver.admission.attributes import Attributes, Silent
 from muntin.apiserver.admission.dynamic import Dynamic, DynamicParts
-from muntin.apiserver.admission.plugins import Parts, build
+from muntin.apiserver.admission.plugins import Parts, build, enabled
 from muntin.apiserver.admission.rbac_escalation import RbacEscalation
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.metrics import Histogram
@@ -71,7 +71,8 @@ class Admission:
             RbacEscalation(parts.authorizer, parts.cache),
             AdmissionConfiguration(parts.cache, parts.authorizer, parts.find_kind),
         )
-        return cls(plugins, late, Dynamic(dynamic) if dynamic else None)
+        found = Dynamic(dynamic, enabled(parts.config)) if dynamic else None
+        return cls(plugins, late, found)
 
     async def mutate(self, attributes: Attributes) -> bool:
         """Let all change the new object; whether others than the plugins did so.

@@ -5,7 +5,7 @@ While there are none, this holds two empty collections and loads nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -40,17 +40,23 @@ class DynamicParts:
 class Dynamic:
     """The configured admission of one server."""
 
-    def __init__(self, parts: DynamicParts) -> None:
+    def __init__(self, parts: DynamicParts, plugins: Container[str]) -> None:
+        """``plugins`` are the names of those that are on."""
         self._parts = parts
-        self._mutating_hooks = self._objects("mutatingwebhookconfigurations")
-        self._validating_hooks = self._objects("validatingwebhookconfigurations")
-        self._validating_policies = self._objects("validatingadmissionpolicies")
-        self._validating_bindings = self._objects("validatingadmissionpolicybindings")
+        self._plugins = plugins
+        hooks, policies = "ValidatingAdmissionWebhook", "ValidatingAdmissionPolicy"
+        self._mutating_hooks = self._objects(
+            "MutatingAdmissionWebhook", "mutatingwebhookconfigurations"
+        )
+        self._validating_hooks = self._objects(hooks, "validatingwebhookconfigurations")
+        self._validating_policies = self._objects(policies, "validatingadmissionpolicies")
+        self._validating_bindings = self._objects(policies, "validatingadmissionpolicybindings")
 
-    def _objects(self, plural: str) -> ResourceCache:
-        """The objects of a resource of our group; none where the API version does not have it."""
+    def _objects(self, plugin: str, plural: str) -> ResourceCache:
+        """The objects of a resource of our group; none where the API version does not have it,
+        and none for a plugin that is off."""
         found = self._parts.cache.by_storage.get(f"{GROUP}/{plural}")
-        return found or ResourceCache(0)
+        return found if found is not None and plugin in self._plugins else ResourceCache(0)
 
     @property
     def mutates(self) -> bool:

@@ -141,7 +141,6 @@ _PLUGINS: Mapping[str, Callable[[Parts], Silent]] = {
 QUOTA = "ResourceQuota"
 # Places in the chain of their own, here only to be switched off.
 USERS = (
-    "MutatingAdmissionPolicy",
     "MutatingAdmissionWebhook",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook",
