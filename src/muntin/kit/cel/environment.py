@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from muntin.kit.cel import messages
@@ -34,19 +35,17 @@ class Environment:
         self.variables = dict(variables)
         self._optional = tuple(k for k, v in self.variables.items() if v.kind == "optional")
         self._wrap = "".join(f"cel.bind({name}, {box(name)}.?value, " for name in self._optional)
+        known = tuple(functions)
         shapes = self._shapes()
-        self._run = _new(
-            messages.shared_pool(),
-            {name: shape.erased for name, shape in shapes.items()},
-            _declarations(merged(functions, frozenset(opaque)), callable_=True),
-        )
+        erased = tuple(sorted((name, shape.erased) for name, shape in shapes.items()))
+        self._run = _run_environment(erased, known, frozenset(opaque))
         self._syntax = _Syntax(self._run)
         pool = messages.new_pool()
         for name in opaque:
             messages.declare_opaque(pool, name)
         messages.declare_shapes(pool, shapes.values())
         declared = {name: shape.signature for name, shape in shapes.items()}
-        self._check = _new(pool, declared, _declarations(functions, callable_=False))
+        self._check = _new(pool, declared, _declarations(known, callable_=False))
 
     def compile(self, expression: str) -> Program:
         """The program of ``expression``.
@@ -146,7 +145,19 @@ def _compiled(
         raise compile_error(source, str(err), rewritten, shift) from err
 
 
-def _declarations(functions: Sequence[Function], *, callable_: bool) -> list[Any]:
+@lru_cache(maxsize=64)
+def _run_environment(
+    variables: tuple[tuple[str, str], ...],
+    functions: tuple[Function, ...],
+    opaque: frozenset[str],
+) -> Any:
+    """What programs run in; all environments whose variables look alike to it share one."""
+    declarations = _declarations(merged(functions, opaque), callable_=True)
+    return _new(messages.shared_pool(), dict(variables), declarations)
+
+
+@lru_cache(maxsize=16)
+def _declarations(functions: tuple[Function, ...], *, callable_: bool) -> list[Any]:
     from cel_expr_python import cel
 
     by_name: dict[str, list[Any]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from muntin.kit.cel.messages import type_of
@@ -23,17 +24,18 @@ class Function:
     member: bool = True
 
 
-def merged(functions: Sequence[Function], opaque: frozenset[str]) -> list[Function]:
+@lru_cache(maxsize=16)
+def merged(functions: tuple[Function, ...], opaque: frozenset[str]) -> tuple[Function, ...]:
     """The functions with all opaque types as one: those that differ by it alone become one that
     chooses by its arguments."""
     found: dict[tuple[str, bool, tuple[str, ...]], list[Function]] = {}
     for function in functions:
         parameters = tuple(erase(text, opaque) for text in function.parameters)
         found.setdefault((function.name, function.member, parameters), []).append(function)
-    return [
+    return tuple(
         replace(_chosen(group), parameters=key[2], returns=_returns(group, opaque))
         for key, group in found.items()
-    ]
+    )
 
 
 def erase(signature: str, opaque: frozenset[str]) -> str:
