@@ -138,7 +138,7 @@ def test_a_token_ends_in_the_moment_its_pod_does(tmp_path):
         assert extra[f"{prefix}/node-name"] == ["n1"]
         assert extra[f"{prefix}/node-uid"] == [node["metadata"]["uid"]]
         assert extra[f"{prefix}/credential-id"][0].startswith("JTI=")
-        await lab.make(f"{PODS}/p?gracePeriodSeconds=0", {}, "DELETE")
+        await lab.make(f"{PODS}/p", {"gracePeriodSeconds": 0}, "DELETE")
         assert (await lab.whoami(token=token))[0] == 401
         await lab.make(PODS, {"metadata": {"name": "p"}, "spec": spec})
         assert (await lab.whoami(token=token))[0] == 401, "another pod of the same name"

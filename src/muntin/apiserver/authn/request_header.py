@@ -61,13 +61,6 @@ class RequestHeader:
             groups.append("system:authenticated")
         return User(name, tuple(groups), _first(headers, config.uid_headers), extra)
 
-    def is_own_header(self, name: str) -> bool:
-        """Whether the header of that (lower-case) name is one of the proxy's."""
-        config = self._config
-        exact = (*config.username_headers, *config.uid_headers, *config.group_headers)
-        prefixes = tuple(prefix.lower() for prefix in config.extra_header_prefixes)
-        return name in {header.lower() for header in exact} or name.startswith(prefixes)
-
 
 def _signed(leaf: Any, authority: Any) -> bool:
     if leaf.issuer != authority.subject:

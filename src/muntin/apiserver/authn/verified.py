@@ -24,7 +24,7 @@ class TokenAuthenticator(Protocol):
     """One kind of bearer token."""
 
     async def verify(self, token: str, audiences: tuple[str, ...]) -> Verified | None:
-        """Who shows ``token``, if it is meant for any of ``audiences``; None if it is of another kind.
+        """Who shows ``token``, meant for any of ``audiences``; None if it is of another kind.
 
         Raises:
             Refused: it is of this kind and not good.
