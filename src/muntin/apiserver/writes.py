@@ -321,6 +321,10 @@ def _warnings(resource: Resource, new: Object, old: Object | None) -> list[str]:
         from muntin.model.custom import objects
 
         return objects.finalizer_warnings(new, old)
+    if resource is CUSTOM_RESOURCE_DEFINITIONS and old is None:
+        from muntin.model.custom import definition_rules
+
+        return definition_rules.warnings(new)
     return deprecation.of_object(resource, new)
 
 

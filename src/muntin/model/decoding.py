@@ -178,8 +178,15 @@ class _Walk:
                 raise _Mismatch(error.message) from None
         type_ = self._schema.type(ref)
         if type_.shape.code == "*":
-            return value
+            return self._anything(ref, value, path)
         return self.struct(type_, value, path)
+
+    def _anything(self, ref: str, value: Any, path: Path) -> Any:
+        """A value of any type; where it may be a JSON schema or something else, as the former."""
+        stem, found, _ = ref.partition("JSONSchemaPropsOr")
+        if found and type(value) is dict:
+            return self.struct(self._schema.type(f"{stem}JSONSchemaProps"), value, path)
+        return value
 
     def _scalar(self, code: str, value: Any, path: Path) -> Any:
         kind = type(value)

@@ -72,6 +72,27 @@ def test_discovery_is_not_sent_again_to_those_who_have_it():
     run(scenario)
 
 
+def test_unknown_fields_and_formats_of_a_schema_are_told():
+    async def scenario(server, api):
+        made = definition()
+        spec = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        spec["properties"]["ports"]["items"]["odd"] = 1
+        spec["properties"]["image"]["format"] = "picture"
+        strict = await api("POST", f"{CRDS}?fieldValidation=Strict", made, code=400)
+        assert (
+            strict["message"].endswith(
+                'unknown field "spec.versions[0].schema.openAPIV3Schema.properties[spec].'
+                'properties[ports].items.odd"'
+            )
+            or "properties.spec.properties.ports.items.odd" in strict["message"]
+        )
+        made = await api("POST", CRDS, made)
+        lower = {key.lower(): value for key, value in api.headers.items()}
+        assert 'unrecognized format \\"picture\\"' in lower["warning"]
+
+    run(scenario)
+
+
 def test_names_that_another_definition_has_are_not_accepted():
     async def scenario(server, api):
         await define(api)

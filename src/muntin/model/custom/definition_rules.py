@@ -23,7 +23,7 @@ from muntin.model.custom import (
     structural_rules,
 )
 from muntin.model.custom.definition import is_established
-from muntin.model.custom.formats import ALL
+from muntin.model.custom.formats import ALL, is_known_format
 from muntin.model.custom.structural import Json, Structural, parse, walk
 from muntin.model.custom.values import Validator
 from muntin.model.validation.findings import Findings, Object
@@ -85,6 +85,16 @@ _USE_SCHEMA = (
     "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
     "spec.versions[*].schema instead"
 )
+
+
+def warnings(new: Object) -> list[str]:
+    """What is let in and does not mean what one may think: formats that nobody checks."""
+    found: dict[str, None] = {}
+    for part in _all_parts(new["spec"]):
+        name, kind = part.get("format"), part.get("type") or ""
+        if name and not is_known_format(name, kind):
+            found[f'unrecognized format "{name}"'] = None
+    return list(found)
 
 
 def validate_status(obj: Object, found: Findings) -> None:

@@ -152,6 +152,16 @@ ALWAYS = frozenset(_CHECKS) - _LATER
 ALL = frozenset(_CHECKS)
 
 
+_NUMBERS = {"integer": ("int32", "int64"), "number": ("float", "double")}
+
+
+def is_known_format(name: str, kind: str) -> bool:
+    """Whether values of a JSON type are checked against a format of that name."""
+    if kind in ("", "string"):
+        return normal(name) in ALL
+    return name in _NUMBERS.get(kind, ())
+
+
 def checker(name: str) -> Check:
     """Whether a text is of that format; KeyError for one that is not known."""
     return _CHECKS[normal(name)]
