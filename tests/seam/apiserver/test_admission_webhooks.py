@@ -707,3 +707,63 @@ def test_json_is_json():
         )
 
     with_server(scenario)
+
+
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "singular": "widget", "kind": "Widget"},
+        "versions": [
+            {
+                "name": name,
+                "served": True,
+                "storage": name == "v1",
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "size": {"type": "integer", "default": 3},
+                                    "color": {"type": "string"},
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+            for name in ("v1", "v1beta1")
+        ],
+    },
+}
+
+
+def test_custom_objects_are_admitted_like_any_other():
+    async def scenario(api, hooks):
+        definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        await api("POST", definitions, DEFINITION, code=201)
+        widgets = "/apis/example.com/v1/namespaces/default/widgets"
+        for _ in range(100):
+            answer = await api.transport.request("GET", widgets, headers={})
+            if answer.status == 200:
+                break
+            await asyncio.sleep(0.02)
+        hooks.answers["/paint"] = lambda asked: patch(
+            {"op": "add", "path": "/spec", "value": {"color": "red", "unknown": 1}}
+        )
+        rules = rule(("widgets",), groups=("example.com",), versions=("v1beta1",))
+        await api("POST", MUTATING, configuration("Mutating", hook(hooks, "/paint", rules)))
+        widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}}
+        made = await api("POST", widgets, widget, code=201)
+        (asked,) = hooks.seen["/paint"]
+        assert asked["object"]["apiVersion"] == "example.com/v1beta1"
+        assert asked["requestKind"]["version"] == "v1"
+        assert made["apiVersion"] == "example.com/v1"
+        assert made["spec"] == {"color": "red", "size": 3}  # pruned, and defaulted anew
+
+    with_server(scenario)
