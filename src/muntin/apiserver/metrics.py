@@ -166,7 +166,7 @@ class Metrics:
 
     def text(self) -> str:
         """All metrics."""
-        return self.families.text()
+        return self.families.text(metrics.PROCESS)
 
 
 def _names(resource: object) -> tuple[str, str, str]:

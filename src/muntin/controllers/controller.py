@@ -76,7 +76,7 @@ class ControllerLoop:
     def __init__(
         self, controller: Controller, caches: Caches, performer: Performer, clock: Clock
     ) -> None:
-        self.queue: WorkQueue[str] = WorkQueue(clock)
+        self.queue: WorkQueue[str] = WorkQueue(clock, name=controller.name)
         self._controller = controller
         self._caches = caches
         self._performer = performer

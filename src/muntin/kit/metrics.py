@@ -129,10 +129,17 @@ class Families:
         self._families[family.name] = family
         return family
 
-    def text(self) -> str:
-        """All of them."""
-        found = [self._families[name] for name in sorted(self._families)]
+    def text(self, *others: Families) -> str:
+        """All of them, and all of ``others``."""
+        merged = dict(self._families)
+        for other in others:
+            merged |= other._families
+        found = [merged[name] for name in sorted(merged)]
         return "\n".join(line for family in found for line in family.lines()) + "\n"
+
+
+PROCESS = Families()
+"""What is counted wherever in this process it happens; whoever has an endpoint shows it, too."""
 
 
 def process(families: Families) -> None:

@@ -20,6 +20,7 @@ from muntin.seams.kube import (
     Response,
     Transport,
     WatchEvent,
+    metrics,
 )
 from muntin.seams.kube.status import error_of, error_of_answer
 from muntin.seams.kube.versions import ServedVersions
@@ -199,8 +200,11 @@ class Client:
         attempts = ATTEMPTS if method in REPEATABLE else 1
         for attempt in range(1, attempts + 1):
             try:
-                return await self._transport.request(method, path, headers=headers, body=body)
+                answer = await self._transport.request(method, path, headers=headers, body=body)
+                metrics.REQUESTS.add((str(answer.status), method))
+                return answer
             except errors.Unavailable:
+                metrics.REQUESTS.add(("<error>", method))
                 if attempt == attempts:
                     raise
                 await asyncio.sleep(RETRY_DELAY_S * attempt * (1 + random.random()))

@@ -7,11 +7,13 @@ worked on once more afterwards. Nothing but the key is kept, the worker looks at
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from muntin.kit.clock import Clock, SystemClock
+from muntin.seams.kube import metrics
 
 K = TypeVar("K", bound=Hashable)
 
@@ -29,7 +31,9 @@ class WorkQueue(Generic[K]):
         *,
         base_delay_s: float = BASE_DELAY_S,
         max_delay_s: float = MAX_DELAY_S,
+        name: str = "",
     ) -> None:
+        self._labels = (name,) if name else None  # queues without a name are not counted
         self._clock = clock or SystemClock()
         self._base_delay_s = base_delay_s
         self._max_delay_s = max_delay_s
@@ -49,6 +53,9 @@ class WorkQueue(Generic[K]):
         if key in self._dirty:
             return
         self._dirty.add(key)
+        if self._labels is not None:
+            metrics.ADDS.add(self._labels)
+            metrics.DEPTH.set(self._labels, len(self._ready) + 1)
         if key not in self._processing:
             self._ready.append(key)
             self._wake.set()
@@ -69,6 +76,8 @@ class WorkQueue(Generic[K]):
         """Add ``key`` after the delay that its number of failures asks for; that delay."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
+        if self._labels is not None:
+            metrics.RETRIES.add(self._labels)
         delay_s = min(self._max_delay_s, self._base_delay_s * 2.0 ** min(failures, 40))
         self.add_after(key, delay_s)
         return delay_s
@@ -110,10 +119,14 @@ class WorkQueue(Generic[K]):
     async def _worker(self, work: Callable[[K], Awaitable[None]]) -> None:
         while True:
             key = await self.get()
+            started = time.perf_counter()
             try:
                 await work(key)
             finally:
                 self.done(key)
+                if self._labels is not None:
+                    metrics.WORK.observe(self._labels, time.perf_counter() - started)
+                    metrics.DEPTH.set(self._labels, len(self._ready))
             await asyncio.sleep(0)  # others run between two keys
 
     async def _add_at(self, key: K, due: float) -> None:
