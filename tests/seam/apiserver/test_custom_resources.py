@@ -79,12 +79,9 @@ def test_unknown_fields_and_formats_of_a_schema_are_told():
         spec["properties"]["ports"]["items"]["odd"] = 1
         spec["properties"]["image"]["format"] = "picture"
         strict = await api("POST", f"{CRDS}?fieldValidation=Strict", made, code=400)
-        assert (
-            strict["message"].endswith(
-                'unknown field "spec.versions[0].schema.openAPIV3Schema.properties[spec].'
-                'properties[ports].items.odd"'
-            )
-            or "properties.spec.properties.ports.items.odd" in strict["message"]
+        assert strict["message"].endswith(
+            'unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.'
+            'ports.items.odd"'
         )
         made = await api("POST", CRDS, made)
         lower = {key.lower(): value for key, value in api.headers.items()}

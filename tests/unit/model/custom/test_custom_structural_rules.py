@@ -79,7 +79,7 @@ BAD = [
      "implicitly specified"),
     (props(a={"type": "string", "pattern": "("}), "properties[a].pattern",
      'Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: '
-     "missing ), unterminated subpattern at position 0: `(`"),
+     "missing closing ): `(`"),
     ({**OBJECT, "anyOf": [{"type": "object"}]}, f"{NESTED}.type",
      "Forbidden: must be empty to be structural"),
     ({**OBJECT, "anyOf": [{"additionalProperties": False}]}, f"{NESTED}.additionalProperties",
