@@ -34,6 +34,7 @@ class ApiError(MuntinError):
         self.code = code
         self.reason = reason
         self.details = dict(details or {})
+        self.has_details = details is not None  # which may be empty, and are shown so
         self.metadata: dict[str, Any] = {}  # of the Status; a list's token lies there
 
 
@@ -125,12 +126,14 @@ def too_many_requests(message: str, retry_after_s: int, causes: Sequence[Cause] 
 def status_object(error: BaseException) -> dict[str, Any]:
     """The Status of any error; one that is none of ours is an internal error without its text."""
     details: dict[str, Any] = {}
+    shown = False
     metadata: dict[str, Any] = {}
     causes: Sequence[Cause] = ()
     if isinstance(error, ApiError):
         code, reason, message = error.code, error.reason, error.message
         metadata = error.metadata
         details, causes = dict(error.details), error.causes
+        shown = error.has_details
     elif isinstance(error, MuntinError):
         row = errors.wire_codes(error)
         code, reason, message, causes = row.http, row.reason, error.message, error.causes
@@ -148,7 +151,7 @@ def status_object(error: BaseException) -> dict[str, Any]:
     }
     if not reason:
         del status["reason"]
-    if details:
+    if details or shown:
         status["details"] = details
     status["code"] = code
     return status

@@ -194,7 +194,7 @@ def forbidden(asked: Attributes, decision: Decision) -> status.ApiError:
     text = asked.cannot().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     why = f"{text}: {decision.reason}" if decision.reason else text
     if not asked.resource:
-        return status.ApiError(403, "Forbidden", f"forbidden: {why}")
+        return status.ApiError(403, "Forbidden", f"forbidden: {why}", details={})
     what = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
     named = f' "{asked.name}"' if asked.name else ""
     about = {"name": asked.name, "group": asked.group, "kind": asked.resource}
