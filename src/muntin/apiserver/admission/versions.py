@@ -28,17 +28,26 @@ class Versions:
         self._schema = schema
         self._registry = registry
         self._caller = caller
+        self._generation = -1
+        self._equivalents: dict[tuple[str, str, str, str], list[Resource]] = {}
 
     def equivalents(self, attributes: Attributes) -> list[Resource]:
         """Other rows that show the same objects, and have the same subresource."""
+        if self._generation != self._registry.generation:
+            self._generation = self._registry.generation
+            self._equivalents.clear()
         asked, sub = attributes.request.target, attributes.subresource
-        return [
-            row
-            for row in self._registry.rows
-            if row.storage_name == asked.storage_name
-            and (row.group, row.version, row.plural) != (asked.group, asked.version, asked.plural)
-            and (not sub or row.subresource(sub) is not None)
-        ]
+        key = (asked.group, asked.version, asked.plural, sub)
+        found = self._equivalents.get(key)
+        if found is None:
+            found = self._equivalents[key] = [
+                row
+                for row in self._registry.rows
+                if row.storage_name == asked.storage_name
+                and (row.group, row.version, row.plural) != key[:3]
+                and (not sub or row.subresource(sub) is not None)
+            ]
+        return found
 
     def kind(self, attributes: Attributes, row: Resource) -> Kind:
         """Group, version and kind of the operation's object in the version of ``row``."""
