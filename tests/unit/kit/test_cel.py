@@ -137,6 +137,29 @@ def test_loops_have_an_end(environment):
     assert time.monotonic() - started < 5
 
 
+def test_growth_has_an_end(environment):
+    text = "size(v10)"
+    for number in range(10, 0, -1):
+        before = f"v{number - 1}" if number > 1 else "self.names"
+        text = f"cel.bind(v{number}, {before} + {before}, {text})"
+    with pytest.raises(CompileError, match="it makes values 1024 times larger"):
+        environment.compile(text)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "cel.bind(a, self.names + self.names, a + a).size() > 0",
+        "self.names.map(n, n + n + n + n).all(n, n.size() > 3)",
+        " + ".join(["self.replicas"] * 20) + " > 1",
+        "self.names.all(a, self.names.all(b, a + b != b + a + 'x'))",
+        " && ".join(f"self.names.exists(n, n == 'x{i}')" for i in range(40)),
+    ],
+)
+def test_ordinary_expressions_do_not_grow_too_much(environment, expression):
+    assert environment.compile(expression).result == "bool"
+
+
 def test_depth_and_length_have_an_end(environment):
     for text in ("(" * 500 + "1" + ")" * 500, "'" + "x" * 100_000 + "'"):
         with pytest.raises(CompileError):

@@ -9,6 +9,8 @@ from typing import Any
 from muntin.kit.cel import messages
 from muntin.kit.cel.errors import CompileError, Issue, compile_error
 from muntin.kit.cel.functions import Function, merged
+from muntin.kit.cel.growth import MOST as MOST_GROWTH
+from muntin.kit.cel.growth import growth
 from muntin.kit.cel.optionals import Rewritten, rewrite
 from muntin.kit.cel.program import Program
 from muntin.kit.cel.shapes import Shape
@@ -64,6 +66,9 @@ class Environment:
             shift = len(self._wrap) + 1
         result = _compiled(self._check, text, expression, rewritten, shift).return_type().name()
         found = _compiled(self._run, text, expression, rewritten, shift)
+        if (factor := growth(found.serialize())) > MOST_GROWTH:
+            text = f"expression exceeds budget: it makes values {factor} times larger"
+            raise CompileError(expression, (Issue(1, 1, text),))
         return Program(expression, found, _type_name(result), self._boxed, self.activation)
 
     def activation(self, variables: Mapping[str, Any]) -> Any:
