@@ -5,6 +5,7 @@ This is the whole way of every request, over TLS or in process.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from dataclasses import replace
@@ -190,6 +191,8 @@ class Handler:
             return await compression.for_client(request.http, answer)
         if request.definition is not None:
             request.warnings.extend(_check_custom(request))
+            if (version := request.custom) is not None and not version.is_compiled:
+                await asyncio.to_thread(version.compile)  # once; it may be long
         elif warning := deprecation.of_kind(row, self._api):
             request.warnings.append(warning)
             if core.auditor is not None:

@@ -6,6 +6,7 @@ the newest object and stored on condition that it still is the newest; else it i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ async def create(
     obj = attributes.obj
     strategy.prepare_create(resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
-    _refuse(resource, name, _wrong_in_new(request, resource, obj))
+    _refuse(resource, name, await _judged(_wrong_in_new, request, resource, obj))
     fitting(core.schema.version).apply(resource, obj)
     await core.admission.validate(attributes)
     request.warnings.extend(_warnings(resource, obj, None))
@@ -162,7 +163,8 @@ async def _update_once(
         attributes.obj = view.show(new) if view else new
     fit = fitting(core.schema.version)
     before = old if only else fit.whole(resource, old)
-    causes = _wrong_in_change(request, resource, new, before, only, attributes.subresource)
+    through = attributes.subresource
+    causes = await _judged(_wrong_in_change, request, resource, new, before, only, through)
     _refuse(resource, item.name, causes)
     fit.apply(resource, new)
     await core.admission.validate(attributes)
@@ -280,6 +282,15 @@ def _normalise(request: ApiRequest, obj: Object) -> None:
         from muntin.model.custom import objects  # when there are custom resources
 
         objects.normalise(request.custom, obj)
+
+
+async def _judged(
+    judge: Callable[..., list[errors.Cause]], request: ApiRequest, resource: Resource, *args: Any
+) -> list[errors.Cause]:
+    """What ``judge`` finds; a definition may be large, and is judged beside the loop."""
+    if resource is not CUSTOM_RESOURCE_DEFINITIONS:
+        return judge(request, resource, *args)
+    return await asyncio.to_thread(judge, request, resource, *args)
 
 
 def _wrong_in_new(request: ApiRequest, resource: Resource, obj: Object) -> list[errors.Cause]:

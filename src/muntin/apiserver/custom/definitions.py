@@ -41,6 +41,7 @@ class Definitions:
         self._cache = core.cache.of(CUSTOM_RESOURCE_DEFINITIONS)
         self._cleanup: Cleanup | None = None
         self._waiting: dict[str, None] = {}
+        self._judged: dict[str, tuple[object, list[str]]] = {}
         self._changed = asyncio.Event()
         rule = core.schema.type_names
         self._ratchets = any(name.endswith(".apiextensions.v1.ValidationRule") for name in rule)
@@ -56,6 +57,7 @@ class Definitions:
         obj = event.item.object()
         if event.type == "DELETED":
             self._core.registry.remove(_storage_name(obj))
+            self._judged.pop(event.item.name, None)
             for item in self._cache.select():  # its names may be had by others now
                 if item.object()["spec"]["group"] == obj["spec"]["group"]:
                     self._ask(item.name)
@@ -129,13 +131,27 @@ class Definitions:
         ]
         from muntin.model.custom import conditions
 
-        status = conditions.reconcile(obj, group, rfc3339(self._core.clock.now()))
+        problems = await self._problems(name, obj)
+        now = rfc3339(self._core.clock.now())
+        status = conditions.reconcile(obj, group, now, problems)
         if status is None:
             return
         await self._write(name, {**obj, "status": status})
         if status.get("acceptedNames") != (obj.get("status") or {}).get("acceptedNames"):
             for other in group:
                 self._ask(other["metadata"]["name"])
+
+    async def _problems(self, name: str, obj: Object) -> list[str]:
+        """What is not structural; found out once for each change of the definition."""
+        from muntin.model.custom import conditions
+
+        key = obj["metadata"].get("uid", ""), obj["metadata"].get("generation", 0)
+        known = self._judged.get(name)
+        if known is not None and known[0] == key:
+            return known[1]
+        found = await asyncio.to_thread(conditions.schema_problems, obj)
+        self._judged[name] = key, found
+        return found
 
     async def _write(self, name: str, obj: Object) -> None:
         path = CUSTOM_RESOURCE_DEFINITIONS.path(name, subresource="status")

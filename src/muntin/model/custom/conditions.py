@@ -22,16 +22,19 @@ APPROVAL = "api-approved.kubernetes.io"
 _SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
-def reconcile(obj: Object, group: Iterable[Object], now: str) -> Status | None:
+def reconcile(
+    obj: Object, group: Iterable[Object], now: str, problems: list[str] | None = None
+) -> Status | None:
     """The status that ``obj`` should have; None if it has it.
 
-    ``group`` are the other definitions of its group, ``now`` the time in RFC 3339.
+    ``group`` are the other definitions of its group, ``now`` the time in RFC 3339, ``problems`` the
+    `schema_problems` if they are known already.
     """
     before = obj.get("status") or {}
     status: Status = deepcopy(dict(before))
     _accept_names(obj, status, group, now)
     _approve(obj, status, now)
-    _judge_schema(obj, status, now)
+    _judge_schema(status, schema_problems(obj) if problems is None else problems, now)
     return None if status == before else status
 
 
@@ -165,8 +168,9 @@ def _approve(obj: Object, status: Status, now: str) -> None:
         _drop_condition(status, name)
 
 
-def _judge_schema(obj: Object, status: Status, now: str) -> None:
-    name, problems = "NonStructuralSchema", []
+def schema_problems(obj: Object) -> list[str]:
+    """What keeps the schemas of a definition from being structural; slow for large ones."""
+    problems = []
     if obj["spec"].get("preserveUnknownFields"):
         text = "must be false"
         problems.append(f"spec.preserveUnknownFields: Invalid value: true: {text}")
@@ -176,6 +180,11 @@ def _judge_schema(obj: Object, status: Status, now: str) -> None:
             path = f"spec.versions[{index}].schema.openAPIV3Schema"
             causes = structural_rules.violations(schema, path)
             problems += [f"{cause.field}: {cause.message}" for cause in causes]
+    return problems
+
+
+def _judge_schema(status: Status, problems: list[str], now: str) -> None:
+    name = "NonStructuralSchema"
     if problems:
         text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
         set_condition(status, name, "True", "Violations", text, now)

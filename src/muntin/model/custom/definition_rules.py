@@ -283,9 +283,9 @@ def _whole_schema(
         _defaults(parse(schema).as_root, schema, path, found)
     if schema != was:
         schema_rules.check(schema, path, found)
-    if not found.causes:
+    if not strict:
         try:
-            Validator(schema, ALL)
+            Validator(schema, ALL)  # a structural one has had its patterns looked at
         except Invalid as err:
             parent = path.rpartition(".")[0]
             found.invalid(parent, "", f"error building validator: {err.message}")

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from muntin.model.custom.structural import Structural
-from muntin.model.fields.types import DEDUCED, SCALAR, FieldType, mapping, sequence, struct
+from muntin.model.fields.types import (
+    BOOLEAN,
+    DEDUCED,
+    NUMBER,
+    SCALAR,
+    STRING,
+    FieldType,
+    mapping,
+    sequence,
+    struct,
+)
 
 
 def whole(schema: Structural | None, metadata: FieldType) -> FieldType:
@@ -29,8 +39,11 @@ def field_type(schema: Structural, metadata: FieldType) -> FieldType:
     if schema.type == "object" or schema.properties:
         return _object(schema, metadata)
     if schema.type or schema.int_or_string:
-        return SCALAR
+        return _SCALARS.get(schema.type, SCALAR)
     return DEDUCED
+
+
+_SCALARS = {"string": STRING, "integer": NUMBER, "number": NUMBER, "boolean": BOOLEAN}
 
 
 def _object(schema: Structural, metadata: FieldType) -> FieldType:

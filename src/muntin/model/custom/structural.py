@@ -40,7 +40,6 @@ class Structural:
     list_map_keys: tuple[str, ...] = ()
     map_type: str = ""
     rules: tuple[Json, ...] = ()
-    has_defaults: bool = False  # here or further down
     has_lists: bool = False  # sets or maps, here or further down
     has_embedded: bool = False
     has_rules: bool = False
@@ -50,49 +49,43 @@ class Structural:
         """It as the schema of a whole object, whose metadata is not its business."""
         return self if self.embedded else replace(self, embedded=True)
 
-    def children(self) -> Iterator[Structural]:
-        """The places directly below."""
-        yield from self.properties.values()
-        if self.additional is not None:
-            yield self.additional
-        if self.items is not None:
-            yield self.items
-
 
 def parse(schema: Json) -> Structural:
     """The structural part of ``schema``; what is not structural is left out, not refused."""
-    additional = schema.get("additionalProperties")
-    items = schema.get("items")
-    node = Structural(
+    additional, items = schema.get("additionalProperties"), schema.get("items")
+    properties = {key: parse(item) for key, item in (schema.get("properties") or {}).items()}
+    element = parse(items) if isinstance(items, Mapping) else None
+    value = parse(additional) if isinstance(additional, Mapping) else None
+    below = [*properties.values(), *(node for node in (element, value) if node is not None)]
+    list_type = schema.get("x-kubernetes-list-type") or ""
+    is_embedded = bool(schema.get("x-kubernetes-embedded-resource"))
+    return Structural(
         raw=schema,
         type=schema.get("type", ""),
         nullable=bool(schema.get("nullable")),
         default=schema.get("default"),
-        properties={key: parse(item) for key, item in (schema.get("properties") or {}).items()},
-        additional=parse(additional) if isinstance(additional, Mapping) else None,
+        properties=properties,
+        additional=value,
         takes_any=additional is True,
-        items=parse(items) if isinstance(items, Mapping) else None,
+        items=element,
         open=bool(schema.get("x-kubernetes-preserve-unknown-fields")),
-        embedded=bool(schema.get("x-kubernetes-embedded-resource")),
+        embedded=is_embedded,
         int_or_string=bool(schema.get("x-kubernetes-int-or-string")),
-        list_type=schema.get("x-kubernetes-list-type") or "",
+        list_type=list_type,
         list_map_keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
         map_type=schema.get("x-kubernetes-map-type") or "",
         rules=tuple(schema.get("x-kubernetes-validations") or ()),
-    )
-    below = tuple(node.children())
-    return replace(
-        node,
-        has_defaults=node.default is not None or any(child.has_defaults for child in below),
-        has_lists=node.list_type in ("set", "map") or any(child.has_lists for child in below),
-        has_embedded=node.embedded or any(child.has_embedded for child in below),
+        has_lists=list_type in ("set", "map") or any(child.has_lists for child in below),
+        has_embedded=is_embedded or any(child.has_embedded for child in below),
         has_rules=_has_rules(schema) or any(child.has_rules for child in below),
     )
 
 
 def _has_rules(schema: Json) -> bool:
     """Whether a place itself has rules, or those of its ``allOf`` have."""
-    return any(True for part in walk(schema) if part.get("x-kubernetes-validations"))
+    if schema.get("x-kubernetes-validations"):
+        return True
+    return any(_has_rules(part) for part in schema.get("allOf") or ())
 
 
 def walk(schema: Json) -> Iterator[Json]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from muntin.kit.errors import Cause, Invalid
@@ -343,6 +344,7 @@ def _pattern(text: str, schema: Json) -> Check | None:
     return check
 
 
+@lru_cache(maxsize=1024)
 def compile_pattern(text: str) -> Any:
     """A pattern in Go's syntax, matched in time that grows with the text only.
 
