@@ -79,15 +79,6 @@ _HEADER_MESSAGE = (
     f"regex used for validation is '{_HEADER}')"
 )
 
-_ENVIRONMENT = "[-._a-zA-Z][-._a-zA-Z0-9]*"
-_ENVIRONMENT_MESSAGE = _regex_message(
-    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or "
-    "'.', and must not start with a digit",
-    _ENVIRONMENT,
-    "my.env-name",
-    "MY_ENV.NAME",
-    "MyEnvName1",
-)
 _WILDCARD = rf"\*\.{_SUBDOMAIN}"
 _WILDCARD_MESSAGE = _regex_message(
     "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which "
@@ -116,7 +107,6 @@ _SYSCTL = rf"({_SYSCTL_SEGMENT}[\./])*{_SYSCTL_SEGMENT}"
 _MAX_ID = 2**31 - 1
 
 _label = re.compile(_LABEL).fullmatch
-_environment = re.compile(_ENVIRONMENT).fullmatch
 _wildcard = re.compile(_WILDCARD).fullmatch
 _underscored = re.compile(_UNDERSCORED).fullmatch
 _url_path = re.compile(_URL_PATH).fullmatch
@@ -194,12 +184,6 @@ def environment_name(value: str) -> list[str]:
             "other than '='"
         ]
     return []
-
-
-def strict_environment_name(value: str) -> list[str]:
-    """Names of environment variables before printable ASCII was allowed."""
-    found = [] if _environment(value) else [_ENVIRONMENT_MESSAGE]
-    return found + _not_dots(value)
 
 
 def _not_dots(value: str) -> list[str]:

@@ -51,13 +51,6 @@ def validate_status_update(resource: Resource, new: Object, old: Object) -> list
     return found.causes
 
 
-def validate_request(kind: str, group: str, obj: Object) -> list[Cause]:
-    """What is wrong with an object that is answered and not stored: a review, a binding."""
-    found = Findings()
-    CREATE[(group, kind)](obj, found)
-    return found.causes
-
-
 def summary(causes: list[Cause]) -> str:
     """The causes in one line, as the message of a Status has them: ``[a: b, c: d]``."""
     texts = [f"{cause.field}: {cause.message}" for cause in causes]

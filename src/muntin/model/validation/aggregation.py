@@ -22,9 +22,7 @@ def api_service(obj: Object, found: Findings) -> None:
     if name and name != wanted:
         found.invalid("metadata.name", name, f'must be `spec.version+"."+spec.group`: "{wanted}"')
     if not group and version != "v1":
-        found.required(
-            "spec.group", "only v1 may have an empty group and it better be legacy kube"
-        )
+        found.required("spec.group", "only v1 may have an empty group and it better be legacy kube")
     if group:
         found.each_invalid("spec.group", group, names.dns1123_subdomain(group))
     found.each_invalid("spec.version", version, names.dns1035_label(version))

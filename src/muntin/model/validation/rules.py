@@ -31,7 +31,6 @@ from muntin.model.validation import (
     pod_update,
     quotas,
     rbac,
-    reviews,
     scheduling,
     service,
     stateful_set,
@@ -46,9 +45,9 @@ Change = Callable[[Object, Object, Findings], None]
 _APPS, _BATCH, _SCALING = "apps", "batch", "autoscaling"
 _NET, _STORAGE, _CERTS = "networking.k8s.io", "storage.k8s.io", "certificates.k8s.io"
 _FLOW = "flowcontrol.apiserver.k8s.io"
-_AUTHZ, _AUTHN = "authorization.k8s.io", "authentication.k8s.io"
 _ADMISSION = "admissionregistration.k8s.io"
 _HPA, _CSR = "HorizontalPodAutoscaler", "CertificateSigningRequest"
+
 
 def _webhooks(obj: Object, found: Findings) -> None:
     from muntin.model.validation import webhooks  # these bring the expression language along
@@ -108,7 +107,6 @@ _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 CREATE: dict[tuple[str, str], Check] = {
     _DEFINITION: _definition,
-    ("", "Binding"): scheduling.binding,
     ("", "ConfigMap"): configuration.config_map,
     ("", "Endpoints"): endpoints.endpoints,
     ("", "Event"): events.event,
@@ -129,10 +127,6 @@ CREATE: dict[tuple[str, str], Check] = {
     (_APPS, "Deployment"): apps.deployment,
     (_APPS, "ReplicaSet"): apps.replica_set,
     (_APPS, "StatefulSet"): stateful_set.stateful_set,
-    (_AUTHN, "TokenRequest"): reviews.token_request,
-    (_AUTHZ, "LocalSubjectAccessReview"): reviews.local_subject_access_review,
-    (_AUTHZ, "SelfSubjectAccessReview"): reviews.self_subject_access_review,
-    (_AUTHZ, "SubjectAccessReview"): reviews.subject_access_review,
     (_BATCH, "CronJob"): jobs.cron_job,
     (_BATCH, "Job"): jobs.job,
     (_CERTS, "ClusterTrustBundle"): certificates.trust_bundle,
@@ -145,7 +139,6 @@ CREATE: dict[tuple[str, str], Check] = {
     (_NET, "NetworkPolicy"): network_policy.network_policy,
     (_NET, "ServiceCIDR"): addresses.service_cidr,
     (_SCALING, _HPA): autoscaling.autoscaler,
-    (_SCALING, "Scale"): reviews.scale,
     (_STORAGE, "CSIDriver"): storage.csi_driver,
     (_STORAGE, "CSINode"): storage.csi_node,
     (_STORAGE, "CSIStorageCapacity"): storage.csi_storage_capacity,

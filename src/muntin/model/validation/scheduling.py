@@ -92,12 +92,3 @@ def lease(obj: Object, found: Findings) -> None:
         found.not_supported("spec.strategy", strategy, _STRATEGIES)
     if preferred and not strategy:
         found.forbidden("spec.preferredHolder", "may only be specified when `strategy` is defined")
-
-
-def binding(obj: Object, found: Findings) -> None:
-    """Which node a pod is to run on."""
-    target = obj.get("target") or {}
-    if target.get("kind") not in (None, "", "Node"):
-        found.not_supported("target.kind", target["kind"], ("Node", "<empty>"))
-    if not target.get("name"):
-        found.required("target.name")

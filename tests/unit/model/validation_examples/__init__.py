@@ -7,6 +7,7 @@ from validation_examples import (
     pod_changes,
     pod_volumes,
     pods,
+    storage,
     workloads,
 )
 from validation_examples.case import Case, Examples
@@ -14,7 +15,7 @@ from validation_examples.case import Case, Examples
 
 def every_case() -> list[Case]:
     """The cases of every kind."""
-    modules = (pods, pod_volumes, pod_changes, workloads, batch, networking, cluster)
+    modules = (pods, pod_volumes, pod_changes, workloads, batch, networking, cluster, storage)
     kinds = {
         id(value): value
         for module in modules
