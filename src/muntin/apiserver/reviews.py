@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from muntin.apiserver import bodies, output, status
+from muntin.apiserver import bodies, convert, output, status
 from muntin.apiserver.authn import Refused
 from muntin.apiserver.authz import Attributes
 from muntin.apiserver.core import Core
@@ -17,6 +17,7 @@ from muntin.apiserver.request import ApiRequest, User, user_info
 from muntin.kit.clock import rfc3339
 from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
+from muntin.model.resources import storage_version
 
 Object = dict[str, Any]
 
@@ -24,13 +25,15 @@ Object = dict[str, Any]
 async def run(core: Core, request: ApiRequest) -> Response:
     """The review with its status filled in."""
     row = request.target
-    obj = await core.admission.create(request, bodies.read(request, core.schema, row))
+    newest = storage_version(row)
+    asked = convert.to_stored(bodies.read(request, core.schema, row), row, newest)
+    obj = await core.admission.create(request, asked)
     answer = await _ANSWERS[row.plural](core, request, obj)
     metadata = {key: value for key, value in obj["metadata"].items() if value}
     metadata.setdefault("creationTimestamp", None)
     found = {"kind": row.kind, "apiVersion": row.api_version, "metadata": metadata}
     if "spec" in obj:
-        found["spec"] = obj["spec"]
+        found["spec"] = convert.to_version(obj, row, newest)["spec"]
     return output.json_response({**found, "status": answer}, 201)
 
 

@@ -15,6 +15,7 @@ from muntin.apiserver import status
 from muntin.apiserver.items import Item
 from muntin.kit.clock import rfc3339
 from muntin.model import names, pods
+from muntin.model.conversion.workloads import TEMPLATE_GENERATION
 from muntin.model.defaults.cluster import NAMESPACE_LABEL
 from muntin.model.resources import Resource
 
@@ -109,8 +110,24 @@ def prepare_create(resource: Resource, obj: Object) -> None:
         return
     if resource.plural == "jobs":
         _select_own_pods(obj)
+    elif resource.plural == "daemonsets":
+        _number_template(obj, 1)
     if has_status(resource) and resource.plural not in _KEEPS_FIRST_STATUS:
         obj["status"] = _FIRST_STATUS.get(resource.plural, _no_status)(obj)
+
+
+def _number_template(daemon_set: Object, generation: int) -> None:
+    """A DaemonSet counts its templates. Source: pkg/registry/apps/daemonset/strategy.go."""
+    metadata = daemon_set["metadata"]
+    annotations = metadata.get("annotations") or {}
+    metadata["annotations"] = {**annotations, TEMPLATE_GENERATION: str(generation)}
+
+
+def _count_template(new: Object, old: Object) -> None:
+    text = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1")
+    before = int(text) if text.isdecimal() else 1
+    spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
+    _number_template(new, before + (spec.get("template") != old_spec.get("template")))
 
 
 def _select_own_pods(job: Object) -> None:
@@ -206,6 +223,8 @@ def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> 
             new.pop("status", None)
     if resource.plural == "customresourcedefinitions" and not resource.is_custom:
         _keep_stored_versions(new)
+    if resource.plural == "daemonsets" and not resource.is_custom:
+        _count_template(new, old)
     if "generation" in before and _counted(resource, new) != _counted(resource, old):
         metadata["generation"] = before["generation"] + 1
 

@@ -99,7 +99,8 @@ class Networking:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
     """A whole cluster. ``access`` is what the Cluster file says of the API server's users,
-    ``admission`` what of its built-in admission plugins."""
+    ``admission`` what of its built-in admission plugins; ``runtime_config`` turns versions of the
+    API on and off."""
 
     name: str
     kubernetes: Version
@@ -107,6 +108,7 @@ class ClusterConfig:
     nodes: tuple[NodeConfig, ...]
     access: AccessConfig = field(default_factory=AccessConfig)
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
+    runtime_config: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def context(self) -> str:

@@ -93,6 +93,7 @@ def _api_config(config: ClusterConfig, paths: ClusterPaths) -> ApiServerConfig:
         issuer=f"https://kubernetes.default.svc.{net.dns_domain}",
         access=replace(config.access, client_ca=ca, request_header=front),
         admission=config.admission,
+        runtime_config=config.runtime_config,
         kubelet_ca=ca,
         kubelet_client_certificate=(pki / f"{certificate_names.KUBELET_CLIENT}.crt").read_bytes(),
         kubelet_client_key=(pki / f"{certificate_names.KUBELET_CLIENT}.key").read_bytes(),

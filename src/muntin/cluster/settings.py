@@ -30,14 +30,18 @@ from muntin.cluster.config import (
 )
 from muntin.cluster.yaml_fields import Place
 from muntin.kit.errors import Invalid
+from muntin.model import schema
 from muntin.model import windows_releases as releases
 from muntin.model.gates import Profile, Version
+from muntin.model.resources import serving
 from muntin.model.windows import Feature, is_open
 
 T = TypeVar("T")
 DEFAULT_NAME = "muntin"
 DEFAULT_NODES = {Os.LINUX: 1, Os.WINDOWS: 2}
 NAME_PREFIX = {Os.LINUX: "lin", Os.WINDOWS: "win"}
+# Removed from Kubernetes long ago and still found in manifests: served with a warning that says so.
+DOCUMENTED = ("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")
 RUNTIMES = ("containerd", "docker")
 NETWORK_PLUGINS = ("win-bridge",)
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -80,6 +84,7 @@ class Draft:
     nodes: list[NodeDraft] | None = None
     access: AccessConfig = field(default_factory=AccessConfig)
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
+    runtime_config: dict[str, bool] = field(default_factory=dict)
     origins: dict[str, Place | str] = field(default_factory=dict)
 
     def wrong(self, path: str, message: str) -> NoReturn:
@@ -132,7 +137,18 @@ def resolve(draft: Draft) -> ClusterConfig:
         nodes=_nodes(draft, nodes, networking, version),
         access=draft.access,
         admission=draft.admission,
+        runtime_config=_runtime_config(draft, version),
     )
+
+
+def _runtime_config(draft: Draft, version: Version) -> dict[str, bool]:
+    """What is asked for, beside the versions that old documents use."""
+    asked = {**dict.fromkeys(DOCUMENTED, True), **draft.runtime_config}
+    if draft.runtime_config:
+        # The table of types: 5 ms that clusters without the section do without.
+        types = schema.load(".".join(map(str, version)))
+        draft.checked("apiServer.runtimeConfig", partial(serving.check, asked, types))
+    return asked
 
 
 def check_name(name: str) -> None:

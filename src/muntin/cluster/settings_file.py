@@ -52,6 +52,9 @@ def decode(text: str, file: str) -> Draft:
         section = api_server.mapping()
         if (admission := section.take("admission")) is not None:
             draft.admission = admission_file.read(admission.mapping())
+        if (served := section.take("runtimeConfig")) is not None:
+            draft.origins["apiServer.runtimeConfig"] = served
+            draft.runtime_config = served.mapping().booleans()
         draft.access = access_file.read(section, Path(file).parent)
     document.finish()
     return draft

@@ -104,6 +104,11 @@ class Mapping(Place):
         self._known.extend(self._values)
         return {key: (place.text(), place) for key, place in self._values.items()}
 
+    def booleans(self) -> dict[str, bool]:
+        """All keys with values that are true or false."""
+        self._known.extend(self._values)
+        return {key: place.boolean() for key, place in self._values.items()}
+
     def finish(self) -> None:
         """Refuse the keys that nobody took, naming the nearest known one."""
         for key, place in self._keys.items():

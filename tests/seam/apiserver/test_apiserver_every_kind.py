@@ -22,13 +22,18 @@ OBJECTS = [
 ]
 OLDER = ("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")
 # Of these, the server keeps objects of its own or none: they are created elsewhere.
-NOT_HERE = frozenset(
-    """
-    componentstatuses customresourcedefinitions apiservices podcertificaterequests
-    mutatingwebhookconfigurations validatingwebhookconfigurations validatingadmissionpolicies
-    validatingadmissionpolicybindings devicetaintrules storageversionmigrations
-    """.split()
-)
+NOT_HERE = {
+    "apiservices",
+    "componentstatuses",
+    "customresourcedefinitions",
+    "devicetaintrules",
+    "mutatingwebhookconfigurations",
+    "podcertificaterequests",
+    "storageversionmigrations",
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+    "validatingwebhookconfigurations",
+}
 
 
 def newest(row):

@@ -82,7 +82,7 @@ def test_the_preferred_version_comes_first() -> None:
 def test_versions_that_are_gone_can_be_had_again(version: str) -> None:
     config = {"extensions/v1beta1": True, "apps/v1beta1": True, "apps/v1beta2/deployments": True}
     found = served(version, config)
-    assert "deployments/rollback" in found["extensions/v1beta1"]
+    assert "deployments/scale" in found["extensions/v1beta1"]
     assert "daemonsets" in found["extensions/v1beta1"]
     assert found["apps/v1beta2"] == ["deployments", "deployments/scale", "deployments/status"]
     usual = served(version).keys()

@@ -13,6 +13,7 @@ from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.verbs import patch
 from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
+from muntin.model.conversion import scales
 from muntin.model.selectors import labels_equal, labels_of
 
 Object = dict[str, Any]
@@ -24,14 +25,16 @@ async def run(core: Core, request: ApiRequest) -> Response:
     """Read, replace or patch the Scale of the request's object."""
     await core.cache.fresh()
     if request.verb == "get":
-        return output.json_response(scale_of(writes.find(core, request).object()))
+        return _shown(request, writes.find(core, request).object())
     type_ = core.schema.kind_type("autoscaling", "v1", "Scale")
     assert type_ is not None  # autoscaling/v1 is in every version's schema
+    own = request.subresource
+    spoken = core.schema.kind_type(own.group, own.version, own.kind) if own else None
     asked = patch.parse(core, request) if request.verb == "patch" else None
 
     def change(old: Object, item: Item) -> Object:
         if asked is None:
-            new = bodies.read_as(request, type_, "v1", "Scale", core.schema)
+            new = bodies.read_as(request, spoken or type_, "v1", "Scale", core.schema)
         else:
             new = patch.apply_as(core.schema, type_, scale_of(old), asked)
         return _scaled(old, new, request)
@@ -48,7 +51,16 @@ async def run(core: Core, request: ApiRequest) -> Response:
     written = await writes.update(core, request, applied if applies else change, view=view)
     item = core.cache.get(request.target, request.namespace, request.name)
     raw = orjson.loads(written.raw) if item is None else item.object()
-    return output.json_response(scale_of(raw))
+    return _shown(request, raw)
+
+
+def _shown(request: ApiRequest, obj: Object) -> Response:
+    """The Scale of ``obj`` in the version that the resource's own version speaks."""
+    scale, own = scale_of(obj), request.subresource
+    if own is not None and own.api_version not in ("", scale["apiVersion"]):
+        selector = (obj.get("spec") or {}).get("selector")
+        scale = scales.older_of(scale, own.api_version, selector)
+    return output.json_response(scale)
 
 
 def scale_of(obj: Object) -> Object:

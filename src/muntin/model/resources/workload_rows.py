@@ -14,8 +14,6 @@ from muntin.model.resources.row import (
     builders,
 )
 
-_ROLLBACK = ("create",)
-
 
 def _scale_of(group: str, version: str) -> Subresource:
     """The scale of the beta groups, which speaks a kind of their own."""
@@ -38,38 +36,34 @@ def _apps_beta2() -> tuple[Resource, ...]:
     scale = _scale_of("apps", "v1beta2")
     return (
         ns("ControllerRevision", "controllerrevisions"),
-        ns("DaemonSet", "daemonsets", "ds", STATUS, categories="all"),
-        ns("Deployment", "deployments", "deploy", scale, STATUS, categories="all"),
-        ns("ReplicaSet", "replicasets", "rs", scale, STATUS, categories="all"),
-        ns("StatefulSet", "statefulsets", "sts", scale, STATUS, categories="all"),
+        ns("DaemonSet", "daemonsets", "ds", STATUS),
+        ns("Deployment", "deployments", "deploy", scale, STATUS),
+        ns("ReplicaSet", "replicasets", "rs", scale, STATUS),
+        ns("StatefulSet", "statefulsets", "sts", scale, STATUS),
     )
 
 
 def _apps_beta1() -> tuple[Resource, ...]:
     ns, _ = builders("apps", "v1beta1")
     scale = _scale_of("apps", "v1beta1")
-    rollback = Subresource("rollback", _ROLLBACK, "DeploymentRollback", "apps", "v1beta1")
     return (
         ns("ControllerRevision", "controllerrevisions"),
-        ns("Deployment", "deployments", "deploy", rollback, scale, STATUS, categories="all"),
-        ns("StatefulSet", "statefulsets", "sts", scale, STATUS, categories="all"),
+        ns("Deployment", "deployments", "deploy", scale, STATUS),
+        ns("StatefulSet", "statefulsets", "sts", scale, STATUS),
     )
 
 
 def _extensions() -> tuple[Resource, ...]:
     ns, cluster = builders("extensions", "v1beta1")
     scale = _scale_of("extensions", "v1beta1")
-    rollback = Subresource("rollback", _ROLLBACK, "DeploymentRollback", "extensions", "v1beta1")
     return (
-        ns("DaemonSet", "daemonsets", "ds", STATUS, categories="all", storage="apps/daemonsets"),
+        ns("DaemonSet", "daemonsets", "ds", STATUS, storage="apps/daemonsets"),
         ns(
             "Deployment",
             "deployments",
             "deploy",
-            rollback,
             scale,
             STATUS,
-            categories="all",
             storage="apps/deployments",
         ),
         ns("Ingress", "ingresses", "ing", STATUS, storage="networking.k8s.io/ingresses"),
@@ -91,7 +85,6 @@ def _extensions() -> tuple[Resource, ...]:
             "rs",
             scale,
             STATUS,
-            categories="all",
             storage="apps/replicasets",
         ),
     )

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from muntin.model.resources import Resource
+from muntin.model.resources import Resource, by_kind
 from muntin.seams.kube import Response
 
 AGGREGATED = (
@@ -27,6 +27,7 @@ class RawClient(Protocol):
 async def preferred_resources(client: RawClient) -> list[Resource]:
     """Every served resource once, in the version its group prefers; subresources left out.
 
+    A group that shows another's objects (events.k8s.io, extensions) is left out beside the other.
     Aggregated discovery is asked for; the documents per group version serve older servers.
     """
     found: list[Resource] = []
@@ -36,7 +37,18 @@ async def preferred_resources(client: RawClient) -> list[Resource]:
             found += _of_aggregated(answer)
         else:
             found += await _of_documents(client, path, answer)
-    return found
+    return list(_once(found))
+
+
+def _once(rows: list[Resource]) -> Iterator[Resource]:
+    served = {(row.group, row.plural) for row in rows}
+    for row in rows:
+        known = by_kind(row.api_version, row.kind)
+        if known is not None and known.storage:
+            group, _, plural = known.storage.rpartition("/")
+            if (group, plural) in served:
+                continue
+        yield row
 
 
 def _of_aggregated(answer: dict[str, Any]) -> Iterator[Resource]:
