@@ -109,7 +109,7 @@ def test_conflicts_name_their_managers_and_are_forced():
          "metadata.managedFields must be nil"),
         ("fieldManager=m", {**applied(), "metadata": {"name": "a", "uid": "u"}}, 409,
          "uid mismatch: the provided object specified uid u, and no existing object was found"),
-        ("fieldManager=m", {**applied(), "immutable": "x"}, 400, "cannot unmarshal string"),
+        ("fieldManager=m", {**applied(), "immutable": "x"}, 400, "expected boolean, got &{x}"),
     ],
 )  # fmt: skip
 def test_bad_configurations_leave_nothing(query, body, code, why):

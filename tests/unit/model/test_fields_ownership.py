@@ -1,4 +1,4 @@
-"""What writes do to the managers of objects: by example, as kube-apiserver does, and by property."""
+"""What writes do to the managers of objects: examples of upstream, and properties."""
 
 from __future__ import annotations
 
@@ -206,7 +206,12 @@ def test_elements_of_lists_come_and_go_with_who_names_them() -> None:
          '[containerPort=1,protocol="TCP"]'),
         (deployment(nope=1), ".spec.nope: field not declared in schema"),
         (deployment({"name": "a", "env": {}}),
-         '.spec.template.spec.containers[name="a"].env: expected list, got {}'),
+         '.spec.template.spec.containers[name="a"].env: expected list, got &{map[]}'),
+        (deployment(replicas="3"), ".spec.replicas: expected numeric (int or float), got string"),
+        (deployment(paused="x"), ".spec.paused: expected boolean, got &{x}"),
+        (deployment({"name": "a", "image": 1}),
+         '.spec.template.spec.containers[name="a"].image: expected string, got '
+         "&value.valueUnstructured{Value:1}"),
         (deployment(None),
          ".spec.template.spec.containers: element 0: associative list with keys may not have a "
          "null element"),

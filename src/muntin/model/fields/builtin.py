@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from muntin.model.fields.types import DEDUCED, SCALAR, FieldType, mapping, sequence, struct
+from muntin.model.fields.types import (
+    BOOLEAN,
+    DEDUCED,
+    NUMBER,
+    SCALAR,
+    STRING,
+    FieldType,
+    mapping,
+    sequence,
+    struct,
+)
 from muntin.model.schema import INT_OR_STRING, QUANTITY, Schema, Shape, Type
 
 # What the JSON may leave out and is there all the same, beyond what the schema calls required.
@@ -35,6 +45,12 @@ _SETTLED: Mapping[str, tuple[str, ...]] = {
 }
 # The zero values that an element has in fields that it must have and leaves out.
 _ZEROS: Mapping[str, Any] = {"s": "", "i": 0, "i32": 0, "i64": 0, "b": False}
+
+
+_SCALARS: Mapping[str, FieldType] = {
+    "s": STRING, "y": STRING, "b": BOOLEAN,
+    **dict.fromkeys(("i", "i32", "i64", "n", "n64"), NUMBER),
+}  # fmt: skip
 
 
 class BuiltinTypes:
@@ -82,7 +98,7 @@ class BuiltinTypes:
         if shape.code == "{":
             assert shape.items is not None
             return mapping(self._lazy(shape.items), atomic=shape.map_type == "atomic")
-        return DEDUCED if shape.code in ("o", "*") else SCALAR
+        return DEDUCED if shape.code in ("o", "*") else _SCALARS.get(shape.code, SCALAR)
 
     def _defaults(self, items: Shape, keys: tuple[str, ...]) -> Mapping[str, Any]:
         """What elements mean that leave out fields by which they are told apart."""

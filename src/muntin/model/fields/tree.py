@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from muntin.kit.errors import Invalid
+from muntin.model import go_values
 from muntin.model.fields import elements
 from muntin.model.fields.elements import SELF
 from muntin.model.fields.sets import LEAF, FieldSet
@@ -114,18 +115,35 @@ def _check(type_: FieldType, value: Any, path: str, found: list[str]) -> None:
         if isinstance(value, dict):
             _check_map(type_, value, path, found)
         else:
-            found.append(f"{path}: expected map, got {_shown(value)}")
+            found.append(f"{path}: expected map, got &{{{_shown(value)}}}")
     elif type_.kind is Kind.LIST:
         if isinstance(value, list):
             _check_list(type_, value, path, found)
         else:
-            found.append(f"{path}: expected list, got {_shown(value)}")
-    elif isinstance(value, dict | list):
-        found.append(f"{path}: expected any scalar, got {_shown(value)}")
+            found.append(f"{path}: expected list, got &{{{_shown(value)}}}")
+    elif why := _wrong_scalar(type_.scalar, value):
+        found.append(f"{path}: {why}")
+
+
+_SCALARS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,), "numeric": (int, float), "boolean": (bool,), "": (str, int, float, bool),
+}  # fmt: skip
+_GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
+
+
+def _wrong_scalar(wanted: str, value: Any) -> str:
+    """Why ``value`` is not the scalar it should be, in upstream's words; else empty."""
+    if type(value) in _SCALARS[wanted]:
+        return ""
+    if wanted == "numeric":
+        return f"expected numeric (int or float), got {_GO_TYPES[type(value)]}"
+    if wanted == "string":
+        return f"expected string, got &value.valueUnstructured{{Value:{_shown(value)}}}"
+    return f"expected {wanted or 'any scalar'}, got &{{{_shown(value)}}}"
 
 
 def _shown(value: Any) -> str:
-    return elements.show([elements.of_value(value)])[2:-1]
+    return go_values.show(value)
 
 
 def _check_map(type_: FieldType, value: dict[str, Any], path: str, found: list[str]) -> None:

@@ -45,10 +45,11 @@ class FieldType:
 
     ``atomic``: one manager owns all of it. ``keys``: the fields that tell the elements of an
     associative list apart, none for a set; ``defaults``: what an element without a key field means.
+    ``scalar`` is what a scalar must be, empty for any.
     """
 
     __slots__ = ("_fields", "_found", "_items", "_rest", "_settled", "atomic", "defaults",
-                 "is_open", "keys", "kind")  # fmt: skip
+                 "is_open", "keys", "kind", "scalar")  # fmt: skip
 
     def __init__(
         self,
@@ -61,11 +62,13 @@ class FieldType:
         items: FieldType | Lazy | None = None,
         keys: tuple[str, ...] = (),
         defaults: Mapping[str, Any] | None = None,
+        scalar: str = "",
     ) -> None:
         self.kind = kind
         self.atomic = atomic
         self.keys = keys
         self.defaults = defaults or {}
+        self.scalar = scalar
         self.is_open = rest is not None
         self._fields = fields or {}
         self._settled = settled
@@ -107,8 +110,11 @@ def _made(type_: FieldType | Lazy) -> FieldType:
     return type_ if isinstance(type_, FieldType) else type_()
 
 
-# A string, number or boolean.
+# A string, number or boolean, whichever; and each of them alone.
 SCALAR = FieldType(Kind.SCALAR)
+STRING = FieldType(Kind.SCALAR, scalar="string")
+NUMBER = FieldType(Kind.SCALAR, scalar="numeric")
+BOOLEAN = FieldType(Kind.SCALAR, scalar="boolean")
 # Nothing is declared: objects merge member by member, lists are replaced whole.
 DEDUCED = FieldType(Kind.DEDUCED)
 
