@@ -23,6 +23,8 @@ class ApiFeature(StrEnum):
     TOKEN_TRACKING = "token-tracking"
     CREDENTIAL_IDS = "credential-ids"
     NODES_READ_BY_SELECTOR = "nodes-read-by-selector"
+    CUSTOM_RATCHETING = "custom-ratcheting"
+    CUSTOM_NAME_FORMATS = "custom-name-formats"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -42,6 +44,10 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.CREDENTIAL_IDS: (1, 30),
     # A node reads only its own Node, and pods only with its name as field selector.
     ApiFeature.NODES_READ_BY_SELECTOR: (1, 32),
+    # What is wrong in a custom object and was so before does not keep it from being changed.
+    ApiFeature.CUSTOM_RATCHETING: (1, 30),
+    # Schemas of custom resources may ask for names as Kubernetes has them.
+    ApiFeature.CUSTOM_NAME_FORMATS: (1, 34),
 }
 
 

@@ -458,6 +458,25 @@ def test_what_was_wrong_before_may_stay():
     run(scenario)
 
 
+def test_an_older_api_has_neither_ratcheting_nor_rules():
+    schema = json.loads(json.dumps(SCHEMA))
+    spec = schema["properties"]["spec"]
+    spec["x-kubernetes-validations"] = [{"rule": "false"}]
+
+    async def scenario(server, api):
+        await define(api, version(schema=schema))
+        await api("POST", CRON, crontab(replicas=9))  # the rule is a field that it does not know
+        found = await api("GET", f"{CRDS}/{NAME}")
+        shown = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        assert "x-kubernetes-validations" not in shown
+        shown["properties"]["replicas"]["maximum"] = 5
+        await api("PUT", f"{CRDS}/{NAME}", found)
+        patch = {"spec": {"image": "new"}}
+        await api("PATCH", f"{CRON}/one", patch, headers=MERGE, code=422)
+
+    run(scenario, version="1.20")
+
+
 def test_rules_judge_objects_and_their_changes():
     schema = json.loads(json.dumps(SCHEMA))
     schema["properties"]["spec"]["x-kubernetes-validations"] = [

@@ -18,7 +18,9 @@ from muntin.apiserver.direct import DirectTransport
 from muntin.kit import errors
 from muntin.kit.clock import rfc3339
 from muntin.kit.log import fields
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS
+from muntin.model.windows_releases import parse_kubernetes
 
 if TYPE_CHECKING:
     from muntin.apiserver.custom.cleanup import Cleanup
@@ -43,8 +45,9 @@ class Definitions:
         self._waiting: dict[str, None] = {}
         self._judged: dict[str, tuple[object, list[str]]] = {}
         self._changed = asyncio.Event()
-        rule = core.schema.type_names
-        self._ratchets = any(name.endswith(".apiextensions.v1.ValidationRule") for name in rule)
+        version = parse_kubernetes(core.config.kubernetes_version)
+        self._ratchets = is_in(ApiFeature.CUSTOM_RATCHETING, version)
+        self._name_formats = is_in(ApiFeature.CUSTOM_NAME_FORMATS, version)
 
     def load(self) -> None:
         """Serve what the loaded cache has, and follow it from now on."""
@@ -74,7 +77,7 @@ class Definitions:
             return
         known = registry.definitions.get(name)
         if known is None or _defines(known.object) != _defines(obj):
-            definition = Definition(obj, ratchets=self._ratchets)
+            definition = Definition(obj, ratchets=self._ratchets, name_formats=self._name_formats)
             registry.replace(name, definition)
             self._convey(definition)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from muntin.model.custom.formats import ALL
+from muntin.model.custom.formats import ALL, ALWAYS
 from muntin.model.custom.rules import Node, compile_rules
 from muntin.model.custom.structural import Structural, parse
 from muntin.model.custom.values import Validator
@@ -73,13 +73,13 @@ class Version:
     @cached_property
     def validator(self) -> Validator | None:
         """What judges the values of an object; None without a schema."""
-        return None if self.schema is None else Validator(self.schema, ALL)
+        return None if self.schema is None else Validator(self.schema, self._definition.formats)
 
     @cached_property
     def status_validator(self) -> Validator | None:
         """What judges ``status`` alone."""
         schema = ((self.schema or {}).get("properties") or {}).get("status")
-        return None if schema is None else Validator(schema, ALL)
+        return None if schema is None else Validator(schema, self._definition.formats)
 
     @cached_property
     def rules(self) -> Node | None:
@@ -134,8 +134,9 @@ class Version:
 class Definition:
     """A definition; two of equal objects are interchangeable."""
 
-    def __init__(self, obj: Object, *, ratchets: bool = True) -> None:
+    def __init__(self, obj: Object, *, ratchets: bool = True, name_formats: bool = True) -> None:
         self.ratchets = ratchets
+        self.formats = ALL if name_formats else ALWAYS
         spec, status = obj["spec"], obj.get("status") or {}
         self.object = obj
         self.name: str = obj["metadata"]["name"]
