@@ -21,7 +21,8 @@ async def call(server, method, path, body=None):
     return answer.status, json.loads(answer.body)
 
 
-def test_two_servers_are_one(etcd):
+def both(etcd, scenario):
+    """Run ``scenario(first, second)`` with two servers over that etcd."""
     key = ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
@@ -29,6 +30,20 @@ def test_two_servers_are_one(etcd):
     )
     config = ApiServerConfig(kubernetes_version="1.34", service_account_key=key)
 
+    async def main():
+        stores = EtcdStore(path=etcd), EtcdStore(path=etcd)
+        async with (
+            ApiServer(config, stores[0]) as first,
+            ApiServer(config, stores[1]) as second,
+        ):
+            await asyncio.wait_for(scenario(first, second), 20)
+        for store in stores:
+            await store.close()
+
+    asyncio.run(main())
+
+
+def test_two_servers_are_one(etcd):
     async def scenario(first, second):
         for n in range(10):
             code, made = await call(first, "POST", MAPS, {"metadata": {"name": f"c{n}"}})
@@ -47,14 +62,38 @@ def test_two_servers_are_one(etcd):
         assert (await call(first, "DELETE", f"{MAPS}/c0"))[0] == 200
         assert (await call(second, "GET", f"{MAPS}/c0"))[0] == 404
 
-    async def main():
-        stores = EtcdStore(path=etcd), EtcdStore(path=etcd)
-        async with (
-            ApiServer(config, stores[0]) as first,
-            ApiServer(config, stores[1]) as second,
-        ):
-            await asyncio.wait_for(scenario(first, second), 20)
-        for store in stores:
-            await store.close()
+    both(etcd, scenario)
 
-    asyncio.run(main())
+
+def test_two_servers_share_addresses_and_quotas(etcd):
+    root = "/api/v1/namespaces/shared"
+
+    async def scenario(first, second):
+        servers = (first, second)
+        await call(first, "POST", "/api/v1/namespaces", {"metadata": {"name": "shared"}})
+        await call(second, "GET", "/api/v1/namespaces/shared")
+
+        def service(n):
+            return {"metadata": {"name": f"s{n}"}, "spec": {"type": "NodePort", "ports": [
+                {"port": 80, "nodePort": 30000 + n // 2}]}}  # fmt: skip
+
+        answers = await asyncio.gather(
+            *(call(servers[n % 2], "POST", f"{root}/services", service(n)) for n in range(20))
+        )
+        made = [found for code, found in answers if code == 201]
+        assert len(made) == 10, answers  # of the two that want a port, one
+        assert len({found["spec"]["clusterIP"] for found in made}) == 10
+        quota = {"metadata": {"name": "q"}, "spec": {"hard": {"secrets": "5"}}}
+        _, found = await call(first, "POST", f"{root}/resourcequotas", quota)
+        found["status"] = {"hard": {"secrets": "5"}, "used": {"secrets": "0"}}
+        await call(first, "PUT", f"{root}/resourcequotas/q/status", found)
+        await call(second, "GET", f"{root}/resourcequotas/q")
+        answers = await asyncio.gather(
+            *(
+                call(servers[n % 2], "POST", f"{root}/secrets", {"metadata": {"name": f"x{n}"}})
+                for n in range(20)
+            )
+        )
+        assert sorted(code for code, _ in answers) == [201] * 5 + [403] * 15
+
+    both(etcd, scenario)
