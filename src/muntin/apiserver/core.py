@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muntin.apiserver.admission import Admission
 from muntin.apiserver.audit import Auditor
@@ -26,6 +26,9 @@ from muntin.kit.clock import Clock
 from muntin.kit.http.client import HttpClient
 from muntin.model.schema import Schema
 from muntin.seams.store import Store
+
+if TYPE_CHECKING:  # it answers requests, and so knows the Core
+    from muntin.apiserver.components import Components
 
 Object = dict[str, Any]
 
@@ -51,6 +54,7 @@ class Core:
     allocator: ServiceAllocator
     metrics: Metrics
     health: Health
+    components: Components
     limits: RequestLimits
     kubelet_client: Callable[[], HttpClient]
     webhooks: WebhookClient

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 
 from muntin.apiserver import (
+    components,
     compression,
     documents,
     encodings,
@@ -207,6 +208,8 @@ class Handler:
                 raise status.unknown_path()
         elif request.definition is None and row.plural in reviews.PLURALS:
             return await reviews.run(core, request)
+        elif row.plural == "componentstatuses" and not row.group:
+            return await components.run(core, request)
         elif row.plural == "bindings" and not row.group:
             return await binding.run(core, replace(request, resource=PODS))
         answer = await VERBS[request.verb](core, request)

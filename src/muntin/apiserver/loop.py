@@ -24,6 +24,7 @@ from muntin.apiserver.authn.service_account import TokenIssuer, groups_of, user_
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.bootstrap import objects
 from muntin.apiserver.cache import Cache
+from muntin.apiserver.components import Components
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.core import Core
 from muntin.apiserver.custom.definitions import Definitions
@@ -137,6 +138,7 @@ class ApiServer:
             ),
             metrics=metrics,
             health=Health(metrics.families),
+            components=Components(),
             limits=_limits(config, cache, metrics, clock),
             kubelet_client=self._kubelets,
             webhooks=webhooks,
@@ -170,6 +172,7 @@ class ApiServer:
         self.core.allocator.load()
         await objects.run(self.core, self.transport(objects.USER))
         hooks = await background.start(self.core, self.transport(objects.USER))
+        self.core.components.add("etcd-0", self._store_answers)
         checks.install(self.core.health, self.core.store, cache, self._tasks[0], hooks)
         self._tasks += hooks.values()
         if (checking := type_checking.of(self.core, self.transport(objects.USER))) is not None:
@@ -223,6 +226,9 @@ class ApiServer:
             )
             self._kubelet_client = HttpClient(tls=context)
         return self._kubelet_client
+
+    async def _store_answers(self) -> None:
+        await self.core.store.current_revision()
 
     async def _compact(self) -> None:
         """Forget history that is two intervals old, as upstream has etcd do."""

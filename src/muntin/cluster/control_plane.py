@@ -49,9 +49,11 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
     async with ApiServer(_api_config(config, paths), store) as server, asyncio.TaskGroup() as group:
         await server.serve(_listeners(config, paths, host_listener))
         client_for = _clients(server)
-        group.create_task(controllers.run(_controllers_config(config, paths), client_for))
+        managing = controllers.run(_controllers_config(config, paths), client_for)
+        server.core.components.add_task("controller-manager", group.create_task(managing))
         scheduling = SchedulerConfig(kubernetes=config.kubernetes)
-        group.create_task(scheduler.run(scheduling, client_for("system:kube-scheduler")))
+        placing = scheduler.run(scheduling, client_for("system:kube-scheduler"))
+        server.core.components.add_task("scheduler", group.create_task(placing))
         admin = Client(server.user(*ADMIN))
         proxy_client = client_for("system:kube-proxy")
         group.create_task(proxies.run_on_linux(config, "master", proxy_client))
