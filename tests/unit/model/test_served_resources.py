@@ -90,6 +90,15 @@ def test_versions_that_are_gone_can_be_had_again(version: str) -> None:
     assert found.keys() - usual == asked - usual
 
 
+def test_short_names_are_for_what_took_the_place_of_old_versions() -> None:
+    for version, short in (("1.20", ("ing",)), ("1.34", ())):
+        rows = resources.served(schema.load(version), {"extensions/v1beta1": True})
+        old = {row.plural: row for row in rows if row.group == "extensions"}
+        assert old["deployments"].short_names == ()
+        assert old["ingresses"].short_names == short
+        assert not any(row.categories for row in old.values())
+
+
 def test_a_runtime_config_takes_away_too() -> None:
     assert "batch/v1" not in served("1.34", {"batch/v1": False})
     assert "cronjobs" not in served("1.34", {"batch/v1/cronjobs": False})["batch/v1"]

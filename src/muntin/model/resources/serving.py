@@ -80,16 +80,21 @@ def _is_on(row: Resource, version: Version, config: RuntimeConfig) -> bool:
 
 
 def _fitted(row: Resource, version: Version) -> Resource:
-    """``row`` without the verbs and subresources that came later than ``version``."""
+    """``row`` without the verbs and subresources that came later than ``version``.
+
+    A version that is gone by then has no short names: those are for what took its place.
+    """
     verbs = tuple(verb for verb in row.verbs if has_part(row.plural, verb, version))
     subresources = tuple(
         _fitted_subresource(sub, version)
         for sub in row.subresources
         if has_part(f"{row.plural}/{sub.name}", "*", version)
     )
-    if verbs == row.verbs and subresources == row.subresources:
+    gone = life_of(row.api_version, row.kind).is_removed(version)
+    short_names = () if gone else row.short_names
+    if (verbs, subresources, short_names) == (row.verbs, row.subresources, row.short_names):
         return row
-    return replace(row, verbs=verbs, subresources=subresources)
+    return replace(row, verbs=verbs, subresources=subresources, short_names=short_names)
 
 
 def _fitted_subresource(sub: Subresource, version: Version) -> Subresource:
