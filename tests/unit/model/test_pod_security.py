@@ -5,7 +5,7 @@ Expectations are typed by hand from the Pod Security Standards page and upstream
 
 import pytest
 
-from muntin.model import pod_security
+from muntin.model.pod_security.evaluation import evaluate
 from muntin.model.pod_security.levels import LevelVersion, Policy, policy_of
 
 NEWEST = 34
@@ -24,7 +24,7 @@ def pod(security=None, container=None, metadata=None, **spec):
 
 def detail(found, level="baseline", minor=None, newest=NEWEST):
     asked = LevelVersion(level, minor)
-    return pod_security.evaluate(asked, newest, found["metadata"], found["spec"]).detail
+    return evaluate(asked, newest, found["metadata"], found["spec"]).detail
 
 
 BASELINE = [
@@ -161,9 +161,7 @@ def test_latest_means_the_servers_release():
 
 def test_reasons_in_short():
     found = pod({"privileged": True}, hostPID=True)
-    result = pod_security.evaluate(
-        LevelVersion("baseline"), NEWEST, found["metadata"], found["spec"]
-    )
+    result = evaluate(LevelVersion("baseline"), NEWEST, found["metadata"], found["spec"])
     assert result.reason == "host namespaces, privileged"
 
 

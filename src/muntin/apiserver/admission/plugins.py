@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
-from muntin.apiserver.admission.always_pull_images import AlwaysPullImages
 from muntin.apiserver.admission.attributes import Silent
 from muntin.apiserver.admission.certificates import (
     CertificateApproval,
@@ -22,12 +23,6 @@ from muntin.apiserver.admission.certificates import (
 from muntin.apiserver.admission.default_ingress_class import DefaultIngressClass
 from muntin.apiserver.admission.default_storage_class import DefaultStorageClass
 from muntin.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
-from muntin.apiserver.admission.deny_service_external_ips import DenyServiceExternalIPs
-from muntin.apiserver.admission.event_rate_limit import EventRateLimit
-from muntin.apiserver.admission.extended_resource_toleration import ExtendedResourceToleration
-from muntin.apiserver.admission.limit_pod_hard_anti_affinity_topology import (
-    LimitPodHardAntiAffinityTopology,
-)
 from muntin.apiserver.admission.limit_ranger import LimitRanger
 from muntin.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
 from muntin.apiserver.admission.node_restriction import NodeRestriction
@@ -36,9 +31,7 @@ from muntin.apiserver.admission.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
 from muntin.apiserver.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
-from muntin.apiserver.admission.pod_node_selector import PodNodeSelector
 from muntin.apiserver.admission.pod_security import Exemptions, PodSecurity
-from muntin.apiserver.admission.pod_toleration_restriction import PodTolerationRestriction
 from muntin.apiserver.admission.priority import Priority
 from muntin.apiserver.admission.resource_quota import ResourceQuota
 from muntin.apiserver.admission.runtime_class import RuntimeClass
@@ -100,30 +93,41 @@ def level_version(text: str) -> LevelVersion:
     return LevelVersion(parse_level(level), parse_version(version or "latest"))
 
 
+def _off(module: str) -> Any:
+    """The module of a plugin that is off by default, loaded when it is enabled."""
+    return import_module(f"muntin.apiserver.admission.{module}")
+
+
 # Upstream's order.
 _PLUGINS: Mapping[str, Callable[[Parts], Silent]] = {
     "NamespaceLifecycle": lambda parts: NamespaceLifecycle(parts.cache),
-    "LimitPodHardAntiAffinityTopology": lambda parts: LimitPodHardAntiAffinityTopology(),
+    "LimitPodHardAntiAffinityTopology": lambda parts: _off(
+        "limit_pod_hard_anti_affinity_topology"
+    ).LimitPodHardAntiAffinityTopology(),
     "LimitRanger": lambda parts: LimitRanger(parts.cache),
     "ServiceAccount": lambda parts: ServiceAccount(
         parts.cache, bound_tokens=is_in(ApiFeature.BOUND_TOKEN_VOLUMES, parts.version)
     ),
     "NodeRestriction": lambda parts: NodeRestriction(parts.cache),
     "TaintNodesByCondition": lambda parts: TaintNodesByCondition(),
-    "AlwaysPullImages": lambda parts: AlwaysPullImages(),
+    "AlwaysPullImages": lambda parts: _off("always_pull_images").AlwaysPullImages(),
     "PodSecurity": _pod_security,
-    "PodNodeSelector": lambda parts: PodNodeSelector(
+    "PodNodeSelector": lambda parts: _off("pod_node_selector").PodNodeSelector(
         parts.cache, dict(parts.config.admission.node_selectors)
     ),
     "Priority": lambda parts: Priority(parts.cache),
     "DefaultTolerationSeconds": lambda parts: DefaultTolerationSeconds(
         parts.config.not_ready_toleration_s
     ),
-    "PodTolerationRestriction": lambda parts: PodTolerationRestriction(parts.cache),
-    "EventRateLimit": lambda parts: EventRateLimit(
+    "PodTolerationRestriction": lambda parts: _off(
+        "pod_toleration_restriction"
+    ).PodTolerationRestriction(parts.cache),
+    "EventRateLimit": lambda parts: _off("event_rate_limit").EventRateLimit(
         parts.config.admission.event_rate_limits, parts.clock
     ),
-    "ExtendedResourceToleration": lambda parts: ExtendedResourceToleration(),
+    "ExtendedResourceToleration": lambda parts: _off(
+        "extended_resource_toleration"
+    ).ExtendedResourceToleration(),
     "DefaultStorageClass": lambda parts: DefaultStorageClass(parts.cache),
     "StorageObjectInUseProtection": lambda parts: StorageObjectInUseProtection(),
     "OwnerReferencesPermissionEnforcement": lambda parts: OwnerReferencesPermissionEnforcement(
@@ -136,7 +140,9 @@ _PLUGINS: Mapping[str, Callable[[Parts], Silent]] = {
     "ClusterTrustBundleAttest": lambda parts: ClusterTrustBundleAttest(parts.authorizer),
     "CertificateSubjectRestriction": lambda parts: CertificateSubjectRestriction(),
     "DefaultIngressClass": lambda parts: DefaultIngressClass(parts.cache),
-    "DenyServiceExternalIPs": lambda parts: DenyServiceExternalIPs(),
+    "DenyServiceExternalIPs": lambda parts: _off(
+        "deny_service_external_ips"
+    ).DenyServiceExternalIPs(),
 }
 QUOTA = "ResourceQuota"
 # Places in the chain of their own, here only to be switched off.

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from muntin.apiserver import status
 from muntin.apiserver.admission.attributes import Attributes, Object, Silent
 from muntin.apiserver.cache import Cache
 from muntin.kit.errors import Cause
 from muntin.model import pods
-from muntin.model.pod_security import Evaluation, LevelVersion, Policy, evaluate, policy_of
-from muntin.model.pod_security.levels import PREFIX
+from muntin.model.pod_security.levels import PREFIX, LevelVersion, Policy, policy_of
 from muntin.model.resources import NAMESPACES, PODS
+
+if TYPE_CHECKING:
+    from muntin.model.pod_security.evaluation import Evaluation
 
 CHECKED_AT_ONCE = 3000  # pods of a namespace whose labels change, as upstream
 _TEMPLATE = ("spec", "template")
@@ -128,6 +131,8 @@ class PodSecurity(Silent):
             attributes.request.annotations[f"{PREFIX}audit-violations"] = text
 
     def _evaluate(self, asked: LevelVersion, pod: Object) -> Evaluation:
+        from muntin.model.pod_security.evaluation import evaluate  # where a namespace asks for it
+
         return evaluate(asked, self._minor, pod.get("metadata") or {}, pod["spec"])
 
     # -- namespaces ----------------------------------------------------------------------------
