@@ -1,5 +1,6 @@
 """No body, patch or query makes the server fail: whatever is wrong is said with a 4xx."""
 
+import base64
 import json
 import random
 from urllib.parse import urlencode
@@ -82,6 +83,9 @@ def spec(**fields):
 
 
 # Path of the collection below its root, and the object without its name.
+REQUEST = base64.b64encode(
+    b"-----BEGIN CERTIFICATE REQUEST-----\nZA==\n-----END CERTIFICATE REQUEST-----\n"
+).decode()
 KINDS = {
     "api/v1/namespaces/default/pods": {"spec": POD_SPEC},
     "api/v1/namespaces/default/services": spec(
@@ -228,7 +232,7 @@ KINDS = {
         "scheduling": {"nodeSelector": {"kubernetes.io/os": "windows"}},
     },
     "apis/certificates.k8s.io/v1/certificatesigningrequests": spec(
-        request="ZA==", signerName="a.b/c", usages=["client auth"], expirationSeconds=600
+        request=REQUEST, signerName="a.b/c", usages=["client auth"], expirationSeconds=600
     ),
 }
 CALLS = {
