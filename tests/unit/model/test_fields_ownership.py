@@ -305,6 +305,17 @@ def test_managers_from_clients_are_checked() -> None:
     assert not managers.is_reset([row])
 
 
+def test_what_loses_its_last_member_is_left_empty() -> None:
+    found = put({}, {}, {"parts": [{"name": "a", "tags": {"x": 1}}], "free": {"y": {"z": 1}}}, "m",
+                force=True)  # fmt: skip
+    found = put(found.managers, found.obj, {"parts": [{"name": "a"}], "free": {}}, "m", force=True)
+    assert found.obj["parts"] == [{"name": "a", "tags": {}}]
+    assert found.obj["free"] == {}
+    zero = put(found.managers, {**found.obj, "free": {"y": {"z": 1}}}, {"free": {"y": 0}}, "m",
+               force=True)  # fmt: skip
+    assert zero.obj["free"] == {"y": 0}
+
+
 # -- properties ----------------------------------------------------------------------------------
 
 WIDGET: FieldType = struct(

@@ -23,7 +23,8 @@ def merge(type_: FieldType, live: Any, config: Any) -> Any:
     """
     if not live or type_.atomic:
         return config
-    if not config and type(live) in _CONTAINERS.get(type_.kind, ()):
+    is_nothing = config is None or (isinstance(config, dict | list) and not config)
+    if is_nothing and type(live) in _CONTAINERS.get(type_.kind, ()):
         return live  # null and empty name the place and nothing in it
     if isinstance(config, dict) and type_.kind in (Kind.MAP, Kind.DEDUCED):
         return _merge_maps(type_, live if isinstance(live, dict) else {}, config)
@@ -88,7 +89,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def remove(type_: FieldType, value: Any, fields: FieldSet) -> Any:
-    """``value`` without the places in ``fields``; a map or list left without members is None."""
+    """``value`` without the places in ``fields``; None when it loses all that it had itself.
+
+    What loses members of members keeps them, empty.
+    """
     if type_.atomic or not fields:
         return None if type_.atomic else value
     if isinstance(value, dict) and value:
@@ -106,7 +110,7 @@ def _remove_members(type_: FieldType, value: dict[str, Any], fields: FieldSet) -
         if node is None:
             result[name] = item
         elif not sets.is_member(node):
-            result[name] = remove(member.type, item, node)
+            result[name] = _emptied(item, remove(member.type, item, node))
     return result or None
 
 
@@ -118,5 +122,10 @@ def _remove_items(type_: FieldType, value: list[Any], fields: FieldSet) -> Any:
         if node is None:
             result.append(item)
         elif not sets.is_member(node):
-            result.append(remove(items, item, node))
+            result.append(_emptied(item, remove(items, item, node)))
     return result or None
+
+
+def _emptied(before: Any, after: Any) -> Any:
+    """What is left of a map or list inside of another: an empty one rather than nothing."""
+    return type(before)() if after is None and isinstance(before, dict | list) else after
