@@ -625,6 +625,37 @@ def test_names_of_built_in_resources_mean_nothing_in_another_group():
     run(scenario)
 
 
+def test_objects_of_the_cluster_with_an_object_within():
+    template = {
+        "type": "object",
+        "x-kubernetes-embedded-resource": True,
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    schema = {"type": "object", "properties": {"template": template}}
+
+    async def scenario(server, api):
+        await define(api, version(schema=schema), scope="Cluster")
+        path = f"/apis/{GROUP}/v1/crontabs"
+        inner = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"x": 1}}
+        body = {**crontab(), "template": inner}
+        del body["spec"]
+        made = await api("POST", path, body)
+        assert made["template"] == inner
+        assert "namespace" not in made["metadata"]
+        await api("GET", CRON, code=404)
+        wrong = {**body, "metadata": {"name": "two"}, "template": {"kind": "a b"}}
+        answer = await api("POST", path, wrong, code=422)
+        assert [row[0] for row in causes(answer)] == ["template.apiVersion", "template.kind"]
+        odd = {**inner, "metadata": {"name": "a", "odd": 1}}
+        strict = {**body, "metadata": {"name": "two"}, "template": odd}
+        answer = await api("POST", f"{path}?fieldValidation=Strict", strict, code=400)
+        assert 'unknown field "template.metadata.odd"' in answer["message"]
+        strict["template"]["metadata"]["labels"] = {"a": 1}
+        await api("POST", path, strict, code=400)
+
+    run(scenario)
+
+
 def test_metadata_alone():
     async def scenario(server, api):
         await define(api)

@@ -13,12 +13,13 @@ from typing import Any
 import orjson
 
 from muntin.apiserver import status
+from muntin.apiserver.bootstrap.objects import USER
 from muntin.apiserver.cache import Event
 from muntin.apiserver.core import Core
 from muntin.apiserver.delete_options import Options
 from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.items import Item
-from muntin.apiserver.request import ApiRequest, User
+from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.verbs.delete import delete
 from muntin.kit import errors
 from muntin.kit.clock import rfc3339
@@ -31,7 +32,6 @@ Object = dict[str, Any]
 
 AT_ONCE = 64  # deletions in flight: enough to fill a group commit
 _HEADERS = {"content-type": "application/json", "user-agent": "kube-apiserver"}
-_USER = User("system:apiserver", ("system:masters", "system:authenticated"))
 
 
 class Cleanup:
@@ -99,7 +99,7 @@ class Cleanup:
     async def _delete(self, definition: Definition, item: Item, gate: asyncio.Semaphore) -> None:
         http = Request(method="DELETE", path="", query="", headers=_HEADERS, body=b"")
         row = definition.storage
-        request = ApiRequest(http, _USER, "delete", "", {}, row, item.namespace, item.name)
+        request = ApiRequest(http, USER, "delete", "", {}, row, item.namespace, item.name)
         request.definition = self._core.registry.definition(row)
         async with gate:
             try:

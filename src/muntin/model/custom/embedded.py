@@ -36,17 +36,18 @@ def places(value: Any, schema: Structural, path: str = "") -> Iterator[tuple[str
             yield from places(item, schema.items, f"{path}[{index}]")
 
 
-def coerce(value: Any, schema: Structural, read: ReadMetadata) -> list[str]:
-    """Give the metadata of embedded objects its form; returns the paths of unknown fields.
+def coerce(value: Any, schema: Structural, read: ReadMetadata, path: str) -> list[str]:
+    """Give the metadata of embedded objects in ``value``, which is at ``path``, its form; returns
+    the paths of unknown fields.
 
     Raises:
         Invalid: metadata that cannot be read, from ``read``.
     """
     unknown = []
-    for path, obj in places(value, schema):
+    for at, obj in places(value, schema, path):
         if "metadata" in obj:
             obj["metadata"], dropped = read(obj["metadata"])
-            unknown += [f"{path}.metadata.{name}" for name in dropped]
+            unknown += [f"{at}.metadata.{name}" for name in dropped]
     return unknown
 
 

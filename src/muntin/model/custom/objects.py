@@ -42,7 +42,7 @@ def read(version: Version, obj: Object, read_metadata: ReadMetadata) -> list[str
     unknown: list[str] = []
     for key, place in schema.properties.items():
         if place.has_embedded and key in obj:
-            unknown += [f"{key}.{path}" for path in embedded.coerce(obj[key], place, read_metadata)]
+            unknown += embedded.coerce(obj[key], place, read_metadata, key)
     pruning.prune(obj, schema, unknown)
     pruning.default(obj, schema)
     return sorted(unknown)
