@@ -306,13 +306,13 @@ def test_managers_from_clients_are_checked() -> None:
 
 
 def test_what_loses_its_last_member_is_left_empty() -> None:
-    found = put({}, {}, {"parts": [{"name": "a", "tags": {"x": 1}}], "free": {"y": {"z": 1}}}, "m",
-                force=True)  # fmt: skip
-    found = put(found.managers, found.obj, {"parts": [{"name": "a"}], "free": {}}, "m", force=True)
-    assert found.obj["parts"] == [{"name": "a", "tags": {}}]
-    assert found.obj["free"] == {}
-    zero = put(found.managers, {**found.obj, "free": {"y": {"z": 1}}}, {"free": {"y": 0}}, "m",
-               force=True)  # fmt: skip
+    live = widget({"labels": {"x": 1}, "free": {"y": {"z": 1}}})
+    known = done(ownership.update(writer("tool"), {}, Widgets(), "Widget", {}, live))
+    found = put(known, live, {"labels": {"x": 2}, "free": {"y": {"z": 2}}}, "m", force=True)
+    assert owned(found.managers, "tool") == {("f:labels",), ("f:free",), ("f:free", "f:y")}
+    found = put(found.managers, found.obj, {}, "m", force=True)
+    assert found.obj["labels"] == {}
+    zero = put(found.managers, live, {"free": {"y": 0}}, "m", force=True)
     assert zero.obj["free"] == {"y": 0}
 
 
