@@ -119,9 +119,7 @@ def parse_fields(
     return FieldSelector(tuple(requirements))
 
 
-def _check_field(
-    field: str, resource: Resource | None, offered: Collection[str] | None
-) -> None:
+def _check_field(field: str, resource: Resource | None, offered: Collection[str] | None) -> None:
     if offered is not None:
         if field not in offered:
             raise Invalid(f"field label not supported: {field}")
