@@ -27,7 +27,7 @@ of `resources`, ``Schema`` is one API version's types):
 ``pods`` ``taints`` ``affinity``  what scheduler, kubelet and controllers all need to know of pods
 ``quota``            check(quotas, Ask), used(quota, objects, now): what fits, what is used
 ``limit_ranges``     fill_in, pod_problems, claim_problems;  ``pod_security`` levels and controls
-``budgets``          selects, charge, spares: disruption budgets;  ``volumes_in_use`` claims_of, uses
+``budgets``          selects, charge, spares: disruption budgets;  ``volumes_in_use`` claims_of
 ``times``            text_of(seconds), micro_text_of(seconds), seconds_of(text): no clock in it
 ``gates`` ``windows`` ``windows_releases``  the table of Windows capabilities
 """
