@@ -124,10 +124,24 @@ async def updated(
     live = managers.load(raw) if given is None else given
     old = await _shown(core, request, stored, old)
     new = await _shown(core, request, stored, new)
+    if request.subresource is not None and request.subresource.name == "scale":
+        place = core.forms.replicas(request.target.api_version, request.target) or ()
+        old, new = _without_zero(old, place), _without_zero(new, place)
     writer = _writer(core, request, _NOTHING)
     asking = ownership.update(writer, live, forms, request.target.kind, old, new)
     found = await _answered(asking, forms)
     return raw if found is live and given is None else managers.dump(found)
+
+
+def _without_zero(obj: Object, place: Path) -> Object:
+    """``obj`` as its Scale has it, which leaves out no replicas: so nobody manages them."""
+    if not place:
+        return obj
+    name, rest = place[0][2:], place[1:]
+    below = obj.get(name)
+    if rest:
+        return {**obj, name: _without_zero(below, rest)} if isinstance(below, dict) else obj
+    return obj if below else {key: value for key, value in obj.items() if key != name}
 
 
 async def applied(

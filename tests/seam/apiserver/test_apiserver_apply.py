@@ -207,6 +207,9 @@ def test_a_scale_is_applied_and_its_replicas_are_taken():
         assert known[("hpa", "Apply", "scale")] == {"f:spec": {"f:replicas": {}}}
         assert "f:replicas" not in known[("maker", "Update", "")]["f:spec"]
         assert "f:template" in known[("maker", "Update", "")]["f:spec"]
+        # None are left out of a Scale, so that they are nobody's.
+        await api("PATCH", f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": 0}}, headers=MERGE)
+        assert "f:replicas" not in str(entries(await api("GET", f"{DEPLOYMENTS}/d")))
 
     scenario_of(steps)
 
