@@ -12,7 +12,6 @@ NAMED_IN = {
     "src/muntin/apiserver/authz/rbac.py": "the group that may do everything",
     "src/muntin/apiserver/bootstrap/objects.py": "what the server writes at its own start",
     "src/muntin/apiserver/bootstrap/roles.py": "the binding of cluster-admin",
-    "src/muntin/apiserver/custom/cleanup.py": "the server's own work on custom objects",
     "src/muntin/apiserver/flowcontrol/defaults.py": "whose requests are never queued",
     "src/muntin/cluster/certificates.py": "the administrator's certificate",
     "src/muntin/cluster/control_plane.py": "the steps of kubeadm: cluster DNS and cluster-info",
