@@ -1,7 +1,8 @@
 """How a role or binding that is there is brought up to date at a start: what lacks is added.
 
 What users added stays; whoever sets the annotation ``autoupdate`` to "false" is left alone.
-Source: kubernetes v1.34 component-helpers auth/rbac/reconciliation, reconcile_{role,rolebindings}.go.
+Source: kubernetes v1.34 component-helpers auth/rbac/reconciliation,
+reconcile_{role,rolebindings}.go.
 """
 
 from __future__ import annotations
