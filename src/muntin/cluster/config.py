@@ -100,7 +100,8 @@ class Networking:
 class ClusterConfig:
     """A whole cluster. ``access`` is what the Cluster file says of the API server's users,
     ``admission`` what of its built-in admission plugins; ``runtime_config`` turns versions of the
-    API on and off."""
+    API on and off. ``registry_config_dir`` is a hosts.toml tree for the containerds of Linux nodes,
+    empty for none."""
 
     name: str
     kubernetes: Version
@@ -109,6 +110,7 @@ class ClusterConfig:
     access: AccessConfig = field(default_factory=AccessConfig)
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
+    registry_config_dir: str = ""
 
     @property
     def context(self) -> str:

@@ -100,7 +100,7 @@ def _start_containerds(config: ClusterConfig, paths: ClusterPaths, table: Proces
 
     for row in config.nodes:
         if row.os is Os.LINUX:
-            table.start(linux_containerd.component(paths, row.name))
+            table.start(linux_containerd.component(paths, row.name, config.registry_config_dir))
 
 
 def _make_certificates(config: ClusterConfig, paths: ClusterPaths) -> None:

@@ -29,7 +29,7 @@ def paths_of(paths: ClusterPaths, node: str) -> ContainerdPaths:
     return ContainerdPaths.of(paths.node_state(node), paths.node_run(node))
 
 
-def component(paths: ClusterPaths, node: str) -> Component:
+def component(paths: ClusterPaths, node: str, registry_config_dir: str = "") -> Component:
     """The containerd of ``node``, its configuration written."""
     own = paths_of(paths, node)
     for folder in (own.root, own.state, own.cni_conf_dir, own.socket.parent):
@@ -38,6 +38,7 @@ def component(paths: ClusterPaths, node: str) -> Component:
     options = ContainerdOptions(
         sandbox_image=images_linux.PAUSE_IMAGE,
         restrict_oom_score_adj=refuses_lower_oom_scores(),
+        registry_config_dir=registry_config_dir,
     )
     file = paths.node_state(node) / "containerd.toml"
     file.write_text(config_toml(own, options))

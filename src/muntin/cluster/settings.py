@@ -85,6 +85,7 @@ class Draft:
     access: AccessConfig = field(default_factory=AccessConfig)
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     runtime_config: dict[str, bool] = field(default_factory=dict)
+    registry_config_dir: str = ""
     origins: dict[str, Place | str] = field(default_factory=dict)
 
     def wrong(self, path: str, message: str) -> NoReturn:
@@ -138,6 +139,7 @@ def resolve(draft: Draft) -> ClusterConfig:
         access=draft.access,
         admission=draft.admission,
         runtime_config=_runtime_config(draft, version),
+        registry_config_dir=draft.registry_config_dir,
     )
 
 

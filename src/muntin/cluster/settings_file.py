@@ -7,7 +7,7 @@ from pathlib import Path
 
 from muntin.cluster.config import API_VERSION, KIND, Os, Taint
 from muntin.cluster.settings import TAINT_EFFECTS, Draft, NodeDraft, check_label
-from muntin.cluster.yaml_fields import Mapping, parse
+from muntin.cluster.yaml_fields import Mapping, Place, parse
 from muntin.kit.errors import Invalid, NotFound
 
 
@@ -40,6 +40,8 @@ def decode(text: str, file: str) -> Draft:
         ("runtime", "runtime"),
     ):
         _text(draft, document, key, draft, attribute)
+    if (registries := document.take("registryConfigDir")) is not None:
+        draft.registry_config_dir = _folder(registries, Path(file).parent)
     if (networking := document.take("networking")) is not None:
         _networking(draft, networking.mapping())
     if (nodes := document.take("nodes")) is not None:
@@ -70,6 +72,14 @@ def _text(draft: Draft, mapping: Mapping, key: str, target: object, attribute: s
     if (place := mapping.take(key)) is not None:
         setattr(target, attribute, place.text())
         draft.origins[place.field] = place
+
+
+def _folder(place: Place, base: Path) -> str:
+    """The absolute path of a folder that is there; ``base`` is what a relative one is under."""
+    folder = (base / place.text()).absolute()
+    if not folder.is_dir():
+        raise place.wrong(f"{folder} is not a folder; make it first")
+    return str(folder)
 
 
 def _networking(draft: Draft, mapping: Mapping) -> None:
