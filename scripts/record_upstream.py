@@ -4,7 +4,7 @@
 
 The server must be a fresh kube-apiserver of that version with RBAC whose TOKEN is an administrator's,
 without controllers, and without the ServiceAccount admission plugin. Its answers become
-tests/golden/upstream/answers/VERSION/CASE.json, which tests hold Muntin's API server against.
+tests/golden/upstream/answers/VERSION/CASE.json, which tests hold our API server against.
 """
 
 from __future__ import annotations

@@ -367,8 +367,8 @@ def test_the_address_of_a_service_is_given_once() -> None:
             NODES,
             {"spec": {"taints": [{"key": "a", "effect": "X"}]}},
             [
-                'metadata.taints[0].effect: Unsupported value: "X": supported values: "NoSchedule", '
-                '"PreferNoSchedule", "NoExecute"'
+                'metadata.taints[0].effect: Unsupported value: "X": '
+                'supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"'
             ],
         ),
         (
