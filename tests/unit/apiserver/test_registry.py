@@ -19,7 +19,8 @@ def definition(
 
 def test_versions_are_ranked_as_discovery_shows_them() -> None:
     shown = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1"]
-    assert sorted(shown[::-1], key=rank) == shown
+    mixed = shown[::-1]
+    assert sorted(mixed, key=rank) == shown
 
 
 def test_definitions_come_and_go() -> None:
