@@ -48,7 +48,7 @@ class Image:
 
 
 def pause_image() -> Image:
-    """An image whose only program sleeps for ever and reaps what it is given."""
+    """An image whose only program sleeps until it is told to stop, and reaps what it is given."""
     return Image(
         names=[PAUSE_IMAGE],
         config={"Entrypoint": ["/pause"], "User": "65535:65535", "WorkingDir": "/"},
@@ -83,11 +83,19 @@ def busybox_image(binary: bytes, applets: Iterable[str]) -> Image:
 
 
 def pause_program() -> bytes:
-    """A static x86-64 ELF program: ignore SIGCHLD (children vanish), then pause() for ever."""
+    """A static x86-64 ELF program: children vanish, SIGTERM and SIGINT end it with 0, else it waits.
+
+    The first process of a PID namespace is spared signals that it has no handler for, so a pod
+    whose container it is would take its whole grace period to stop.
+    """
     code = bytes.fromhex(
         "6a00 6a00 6a02 6a01"  # struct sigaction {SIG_IGN, SA_NOCLDWAIT, 0, 0} on the stack
         "4889e6 6a115f 31d2 6a08415a 6a0d58 0f05"  # rt_sigaction(SIGCHLD, sp, NULL, 8)
+        "6a00 6a00 6800000004 488d051b000000 50"  # {leave, SA_RESTORER, 0, 0}
+        "4889e6 6a0f5f 6a0d58 0f05"  # rt_sigaction(SIGTERM, sp, NULL, 8)
+        "6a025f 6a0d58 0f05"  # rt_sigaction(SIGINT, sp, NULL, 8)
         "6a2258 0f05 ebf9"  # pause() in a loop
+        "31ff 6a3c58 0f05"  # leave: exit(0)
     )
     base, headers = 0x400000, 64 + 56
     size = headers + len(code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import tarfile
 import tomllib
@@ -49,15 +50,16 @@ def test_archive_is_an_oci_layout_and_always_the_same() -> None:
     assert files["tmp"].mode == 0o1777
 
 
-def test_pause_runs_until_it_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_pause_waits_until_it_is_told_to_stop(tmp_path: Path, told: signal.Signals) -> None:
     program = tmp_path / "pause"
     program.write_bytes(pause_program())
     program.chmod(0o755)
     with subprocess.Popen([program]) as process:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.05)
-        process.kill()
-    assert process.returncode == -9
+        process.send_signal(told)
+        assert process.wait(5) == 0
     assert pause_image().config["Entrypoint"] == ["/pause"]
 
 
