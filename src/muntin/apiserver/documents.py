@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
@@ -30,8 +31,8 @@ async def run(core: Core, request: ApiRequest) -> Response:
     if parts[0] in health.PATHS:
         return await _health(core, request)
     found = None
-    if parts[0] == "openapi" and parts[1:2] == ["v3"] and len(parts) in (4, 5):
-        return _openapi_v3(core, request, "/".join(parts[2:]))
+    if parts[0] == "openapi" and parts[1:2] == ["v3"] and len(parts) > 2:
+        return await _openapi_v3(core, request, "/".join(parts[2:]))
     if parts[0] == "api" and len(parts) == 2:
         found = core.published.resource_list("", parts[1])
     elif parts[0] == "apis" and len(parts) == 2:
@@ -89,8 +90,9 @@ async def _openapi_v3_index(core: Core, request: ApiRequest) -> Response:
     return core.published.v3_index().response(request)
 
 
-def _openapi_v3(core: Core, request: ApiRequest, root: str) -> Response:
-    found = core.published.v3(root)
+# The documents take up to a tenth of a second to write: in a thread, others are served meanwhile.
+async def _openapi_v3(core: Core, request: ApiRequest, root: str) -> Response:
+    found = await asyncio.to_thread(core.published.v3, root)
     if found is None:
         raise status.unknown_path()
     answer = found.response(request)
@@ -101,7 +103,8 @@ def _openapi_v3(core: Core, request: ApiRequest, root: str) -> Response:
 
 async def _openapi_v2(core: Core, request: ApiRequest) -> Response:
     protobuf = GNOSTIC in request.http.headers.get("accept", "")
-    return core.published.v2(protobuf=protobuf).response(request)
+    found = await asyncio.to_thread(core.published.v2, protobuf=protobuf)
+    return found.response(request)
 
 
 # -- health, version, metrics -----------------------------------------------------------------

@@ -59,16 +59,20 @@ class Published:
     def _document(
         self, key: object, make: Callable[[], bytes | None], content_type: str = "application/json"
     ) -> Document | None:
-        if self._generation != self._registry.generation:
-            self._generation = self._registry.generation
+        generation = self._registry.generation
+        if self._generation != generation:
+            self._generation = generation
             self._kept.clear()
-        if key not in self._kept:
+        found = self._kept.get(key)
+        if found is None:
             body = make()
             if body is None:  # not kept: clients may ask for any path
                 return None
             etag = f'"{hashlib.sha256(body).hexdigest().upper()}"'
-            self._kept[key] = Document(body, content_type, etag)
-        return self._kept[key]
+            found = Document(body, content_type, etag)
+            if generation == self._registry.generation:  # or this is of yesterday already
+                self._kept[key] = found
+        return found
 
     # -- discovery ---------------------------------------------------------------------------
 
@@ -145,13 +149,14 @@ class Published:
         return _certain(self._document("v3", make))
 
     def v3(self, root: str) -> Document | None:
-        """The document of ``api/v1`` or ``apis/<group>/<version>``; None if it is not served."""
+        """The document of one path of the index, ``api/v1`` or ``apis/<group>/<version>`` or so.
+
+        None if it is not served.
+        """
 
         def make() -> bytes | None:
             from muntin.model import openapi
 
-            if all(row.root != f"/{root}" for row in self._registry.rows):
-                return None
             rows = self._registry.rows
             return openapi.v3_document(self._schema, rows, root, self._customs())
 

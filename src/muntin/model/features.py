@@ -25,6 +25,8 @@ class ApiFeature(StrEnum):
     NODES_READ_BY_SELECTOR = "nodes-read-by-selector"
     CUSTOM_RATCHETING = "custom-ratcheting"
     CUSTOM_NAME_FORMATS = "custom-name-formats"
+    TODAYS_ROLES = "todays-roles"
+    LOG_STREAMS = "log-streams"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -48,6 +50,11 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.CUSTOM_RATCHETING: (1, 30),
     # Schemas of custom resources may ask for names as Kubernetes has them.
     ApiFeature.CUSTOM_NAME_FORMATS: (1, 34),
+    # The roles that every cluster has are those of the newest API; between are versions that are
+    # not served.
+    ApiFeature.TODAYS_ROLES: (1, 25),
+    # A log can be read of one of its two streams alone.
+    ApiFeature.LOG_STREAMS: (1, 32),
 }
 
 

@@ -10,8 +10,7 @@ from muntin.apiserver.items import Item, encode
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.kit.http.messages import Response
-from muntin.model.features import ApiFeature, is_in
-from muntin.model.resources import Resource
+from muntin.model import deleted
 from muntin.model.resources.lifecycle import version_of
 from muntin.seams.store import RevisionConflict
 
@@ -24,7 +23,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     item = writes.find(core, request)
     written = await delete(core, request, item, options)
     row = request.target
-    if written.gone and not _is_shown(row, core.schema.version):
+    if written.gone and not deleted.is_shown(row, version_of(core.schema.version)):
         details = {"name": request.name, "group": row.group, "kind": row.plural, "uid": written.uid}
         found = {key: value for key, value in details.items() if value}
         return output.json_response(status.success(found))
@@ -32,35 +31,6 @@ async def run(core: Core, request: ApiRequest) -> Response:
     code = 202 if not written.gone and options.orphan_dependents is False else 200
     renderer = output.Renderer(core.cache, core.clock, row, form)
     return renderer.response(written.raw, code)
-
-
-# Whose deletion is answered by the object that is gone and not by a Status.
-# Source: ReturnDeletedObject in pkg/registry/*/*/storage/storage.go.
-_SHOWN = frozenset(
-    {
-        ("", "persistentvolumeclaims"),
-        ("", "persistentvolumes"),
-        ("", "pods"),
-        ("", "podtemplates"),
-        ("", "resourcequotas"),
-        ("", "serviceaccounts"),
-        ("storage.k8s.io", "csidrivers"),
-        ("storage.k8s.io", "csinodes"),
-        ("storage.k8s.io", "storageclasses"),
-        ("storage.k8s.io", "volumeattachments"),
-        ("storage.k8s.io", "volumeattributesclasses"),
-        ("resource.k8s.io", "deviceclasses"),
-        ("resource.k8s.io", "resourceclaims"),
-        ("resource.k8s.io", "resourceclaimtemplates"),
-        ("resource.k8s.io", "resourceslices"),
-    }
-)
-
-
-def _is_shown(row: Resource, version: str) -> bool:
-    if (row.group, row.plural) == ("", "services"):
-        return is_in(ApiFeature.DELETED_SERVICES_SHOWN, version_of(version))
-    return (row.group, row.plural) in _SHOWN
 
 
 def read_options(core: Core, request: ApiRequest) -> Options:

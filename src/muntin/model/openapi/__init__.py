@@ -1,7 +1,7 @@
 """OpenAPI documents of the served API: v3 by group version, v2 whole, as JSON or as protobuf.
 
-Clients read fields, merge keys and group-version-kinds from them, and whether the server takes
-``fieldValidation`` and ``dryRun``. Descriptions are not there. Documents are built when asked for
+Every operation that the API has is there, with its parameters, bodies and answers; descriptions are
+not. Documents are built when asked for
 (tens of milliseconds); callers keep what they send.
 Source: kubernetes v1.34 api/openapi-spec; kube-openapi pkg/handler3.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from muntin.model.openapi import gnostic, paths, schemas
+from muntin.model.openapi import gnostic, operations, paths, schemas
 from muntin.model.resources import Resource
 from muntin.model.schema import Schema
 
@@ -25,8 +25,11 @@ Rows = Sequence[Resource]
 Customs = Sequence["Version"]  # the served versions of custom definitions
 
 # What client-go asks for has an "@", which is not legal in a media type; this is what it accepts.
-_ALWAYS = ("DeleteOptions", "Status", "APIResourceList", "Patch", "WatchEvent")
-_FORM = 1  # to be raised when this package builds other documents from the same schema
+_ALWAYS = (
+    "APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "DeleteOptions", "Patch",
+    "Status", "WatchEvent",
+)  # fmt: skip
+_FORM = 2  # to be raised when this package builds other documents from the same schema
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 
 
@@ -34,8 +37,8 @@ def v3_index(schema: Schema, rows: Rows, custom: Customs = ()) -> bytes:
     """``/openapi/v3``: where each group version's document is, with a hash for clients' caches."""
     entries = {}
     known = schema.digest
-    for root in dict.fromkeys(row.root for row in rows):
-        group_version = root.removeprefix("/")
+    for each in operations.of_documents(rows):
+        group_version = each.path.strip("/")
         mark = _hash(known, rows, group_version, custom)
         url = f"/openapi/v3/{group_version}?hash={mark}"
         entries[group_version] = {"serverRelativeURL": url}
@@ -59,14 +62,24 @@ def _within(custom: Customs, group_version: str) -> list[Version]:
     return [version for version in custom if version.row.root == f"/{group_version}"]
 
 
-def v3_document(schema: Schema, rows: Rows, group_version: str, custom: Customs = ()) -> bytes:
-    """The document of one served group version, by its path: ``api/v1``, ``apis/apps/v1``."""
+def v3_document(
+    schema: Schema, rows: Rows, group_version: str, custom: Customs = ()
+) -> bytes | None:
+    """The document of one path of the index: ``api/v1``, ``apis/apps/v1``, ``version``.
+
+    None if the index has no such path.
+    """
+    found = [each for each in operations.of_documents(rows) if each.path == f"/{group_version}/"]
+    if not found:
+        return None
     wanted = [row for row in rows if row.root == f"/{group_version}"]
-    types = schemas.reachable(schema, _roots(schema, wanted))
+    roots = _roots(schema, wanted) if wanted else {each.answer for each in found} - {""}
+    types = schemas.reachable(schema, roots)
+    found += operations.of_rows(schema, _kinds(schema, custom), wanted)
     document = {
         "openapi": "3.0.0",
         "info": _info(schema),
-        "paths": paths.v3(_kinds(schema, custom), wanted),
+        "paths": paths.v3(found),
         "components": {
             "schemas": {
                 **{name: schemas.v3(schema.type(name)) for name in sorted(types)},
@@ -84,11 +97,15 @@ def v2_json(schema: Schema, rows: Rows, custom: Customs = ()) -> bytes:
 
 def v2_document(schema: Schema, rows: Rows, custom: Customs = ()) -> dict[str, Any]:
     """``/openapi/v2`` as a value."""
-    types = schemas.reachable(schema, _roots(schema, rows))
+    types = schemas.reachable(schema, {*_roots(schema, rows), operations.VERSION_INFO})
+    found = [
+        *operations.of_documents(rows),
+        *operations.of_rows(schema, _kinds(schema, custom), rows),
+    ]
     return {
         "swagger": "2.0",
         "info": _info(schema),
-        "paths": paths.v2(rows),
+        "paths": paths.v2(found),
         "definitions": {
             **{name: schemas.v2(schema.type(name)) for name in sorted(types)},
             **_custom_types(custom, three=False),

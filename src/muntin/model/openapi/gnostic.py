@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from muntin.kit.protobuf import write_varint
@@ -19,9 +20,11 @@ _TITLE, _VERSION = 1, 2
 _NAME, _VALUE = 1, 2
 _YAML = 2
 # PathItem
-_METHODS = {"get": 2, "put": 3, "post": 4, "delete": 5, "patch": 8}
+_METHODS = {"get": 2, "put": 3, "post": 4, "delete": 5, "options": 6, "head": 7, "patch": 8}
+_PATH_PARAMETERS = 9
 # Operation
-_OPERATION_ID, _OPERATION_PARAMETERS, _RESPONSES, _OPERATION_EXTENSION = 5, 8, 9, 13
+_TAGS, _OPERATION_ID, _PRODUCES, _CONSUMES, _OPERATION_PARAMETERS = 1, 5, 6, 7, 8
+_RESPONSES, _SCHEMES, _OPERATION_EXTENSION = 9, 10, 13
 # Schema
 _REF, _FORMAT, _DESCRIPTION, _REQUIRED = 1, 2, 4, 19
 _ADDITIONAL, _TYPE, _ITEMS, _PROPERTIES, _EXTENSION = 21, 22, 23, 25, 31
@@ -29,7 +32,10 @@ _ADDITIONAL, _TYPE, _ITEMS, _PROPERTIES, _EXTENSION = 21, 22, 23, 25, 31
 
 def _field(number: int, data: bytes | str) -> bytes:
     body = data.encode("utf-8") if isinstance(data, str) else data
-    return write_varint(number << 3 | 2) + write_varint(len(body)) + body
+    size = len(body)
+    if size < 128 and number < 16:  # nearly all: one byte each
+        return bytes((number << 3 | 2, size)) + body
+    return write_varint(number << 3 | 2) + write_varint(size) + body
 
 
 def _flag(number: int) -> bytes:
@@ -70,33 +76,53 @@ def _schema(value: Mapping[str, Any]) -> bytes:
 
 
 def _parameter(value: Mapping[str, Any]) -> bytes:
-    """A query or path parameter, within Parameter and NonBodyParameter."""
-    is_path = value["in"] == "path"
+    """A body, query or path parameter, within ParametersItem and Parameter."""
+    if value["in"] == "body":
+        inner = _field(2, value["name"]) + _field(3, "body")
+        inner += _flag(4) if value.get("required") else b""
+        return _field(1, _field(1, inner + _field(5, _schema(value["schema"]))))
+    return _plain_parameter(value["name"], value["in"], value["type"])
+
+
+@lru_cache(maxsize=256)  # there are some fifty, each in hundreds of operations
+def _plain_parameter(name: str, place: str, kind: str) -> bytes:
+    is_path = place == "path"
     # QueryParameterSubSchema has the type at 6, PathParameterSubSchema at 5; both have the name
     # at 4, and NonBodyParameter holds them at 3 and 4.
     inner = _flag(1) if is_path else b""
-    inner += _field(2, value["in"]) + _field(4, value["name"])
-    inner += _field(5 if is_path else 6, value["type"])
+    inner += _field(2, place) + _field(4, name) + _field(5 if is_path else 6, kind)
     return _field(1, _field(2, _field(4 if is_path else 3, inner)))
 
 
+def _response(value: Mapping[str, Any]) -> bytes:
+    """A Response, within ResponseValue; its schema within SchemaItem."""
+    out = _field(1, value["description"])
+    if "schema" in value:
+        out += _field(2, _field(1, _schema(value["schema"])))
+    return _field(1, out)
+
+
 def _operation(value: Mapping[str, Any]) -> bytes:
-    out = _field(_OPERATION_ID, value["operationId"])
-    for parameter in value["parameters"]:
+    texts = ((_TAGS, "tags"), (_PRODUCES, "produces"), (_CONSUMES, "consumes"))
+    out = b"".join(_field(number, text) for number, name in texts for text in value.get(name, ()))
+    out += _field(_OPERATION_ID, value["operationId"])
+    for parameter in value.get("parameters", ()):
         out += _field(_OPERATION_PARAMETERS, _parameter(parameter))
     answers = b"".join(
-        _named(1, code, _field(1, _field(1, answer["description"])))
-        for code, answer in value["responses"].items()
+        _named(1, code, _response(answer)) for code, answer in value["responses"].items()
     )
-    return out + _field(_RESPONSES, answers) + _extensions(_OPERATION_EXTENSION, value)
+    out += _field(_RESPONSES, answers) + _field(_SCHEMES, "https")
+    return out + _extensions(_OPERATION_EXTENSION, value)
 
 
 def _path_item(value: Mapping[str, Any]) -> bytes:
-    return b"".join(
+    methods = (
         _field(number, _operation(value[method]))
         for method, number in _METHODS.items()
         if method in value
     )
+    shared = (_field(_PATH_PARAMETERS, _parameter(each)) for each in value.get("parameters", ()))
+    return b"".join((*methods, *shared))
 
 
 def encode(document: Mapping[str, Any]) -> bytes:

@@ -1,130 +1,116 @@
-"""The paths of OpenAPI documents: which verbs each resource has, and their parameters.
+"""``paths`` of OpenAPI documents, in the form of version 2 and of version 3.
 
-Clients look here for the kind behind a resource's path, and for the parameters ``dryRun`` and
-``fieldValidation`` of PATCH. Source: kubernetes v1.34 api/openapi-spec.
+Parameters that all methods of a path have stand with the path, the others with the method.
+Source: kubernetes v1.34 api/openapi-spec.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from muntin.model.resources import Resource
+from muntin.model.openapi import parameters
+from muntin.model.openapi.operations import TEXT, Operation
 
 Json = dict[str, Any]
 
-_WRITE = ("dryRun", "fieldManager", "fieldValidation")
-_LIST = (
-    "allowWatchBookmarks", "continue", "fieldSelector", "labelSelector", "limit",
-    "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeoutSeconds", "watch",
-)  # fmt: skip
-_DELETE = ("dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy")
-_TYPES = {
-    "allowWatchBookmarks": "boolean",
-    "sendInitialEvents": "boolean",
-    "orphanDependents": "boolean",
-    "watch": "boolean",
-    "force": "boolean",
-    "limit": "integer",
-    "timeoutSeconds": "integer",
-    "gracePeriodSeconds": "integer",
-}
-
-# Method, the verb it needs, the x-kubernetes-action, query parameters.
-_COLLECTION = (("get", "list", "list", _LIST), ("post", "create", "post", _WRITE))
-_ITEM = (
-    ("get", "get", "get", ()),
-    ("put", "update", "put", _WRITE),
-    ("patch", "patch", "patch", (*_WRITE, "force")),
-    ("delete", "delete", "delete", _DELETE),
-)
-
-Operation = Callable[[Resource, str, str, tuple[str, ...]], Json]
+_REASONS = {200: "OK", 201: "Created", 202: "Accepted"}
 
 
-def _paths(rows: Iterable[Resource], operation: Operation, parameter: Callable[..., Json]) -> Json:
+def _paths(
+    operations: Iterable[Operation],
+    write: Callable[[Operation, list[Json]], Json],
+    parameter: Callable[[str, str], Json],
+) -> Json:
+    by_path: dict[str, list[Operation]] = {}
+    for operation in operations:
+        by_path.setdefault(operation.path, []).append(operation)
     result: Json = {}
-    for row in rows:
-        places = [row.path()]
-        if row.namespaced:
-            places.append(row.path(namespace="{namespace}"))
-        for place in places:
-            only_list = row.namespaced and "{namespace}" not in place
-            _add(result, place, row, _COLLECTION[: 1 if only_list else 2], operation, parameter)
-        if row.is_stored:
-            _add(result, f"{places[-1]}/{{name}}", row, _ITEM, operation, parameter)
+    for path, methods in sorted(by_path.items()):
+        shared = set(methods[0].query).intersection(*(each.query for each in methods))
+        item: Json = {}
+        for each in methods:
+            own = [parameter(name, "query") for name in each.query if name not in shared]
+            item[each.method] = write(each, own)
+        common = [parameter(name, "path") for name in re.findall(r"{(\w+)}", path)]
+        common += [parameter(name, "query") for name in shared]
+        if common:
+            item["parameters"] = sorted(common, key=lambda one: (one["name"], one["in"]))
+        result[path] = item
     return result
 
 
-def _add(
-    into: Json,
-    path: str,
-    row: Resource,
-    methods: tuple[tuple[str, str, str, tuple[str, ...]], ...],
-    operation: Operation,
-    parameter: Callable[..., Json],
-) -> None:
-    item: Json = {
-        method: operation(row, method, action, parameters)
-        for method, verb, action, parameters in methods
-        if verb in row.verbs
-    }
-    if not item:
-        return
-    names = [name for name in ("name", "namespace") if f"{{{name}}}" in path]
-    if names:
-        item["parameters"] = [parameter(name, "path") for name in names]
-    into[path] = item
+def _common(operation: Operation) -> Json:
+    found: Json = {"tags": [operation.tag], "operationId": operation.identifier}
+    if operation.kind is not None:
+        group, version, kind = operation.kind
+        found["x-kubernetes-action"] = operation.action
+        found["x-kubernetes-group-version-kind"] = {
+            "group": group, "version": version, "kind": kind,
+        }  # fmt: skip
+    return found
 
 
-def _kind(row: Resource) -> dict[str, str]:
-    return {"group": row.group, "version": row.version, "kind": row.kind}
+def _required(place: str) -> Json:
+    return {"required": True} if place == "path" else {}
 
 
-def v2(rows: Iterable[Resource]) -> Json:
+def v2(operations: Iterable[Operation]) -> Json:
     """``paths`` of an OpenAPI v2 document."""
 
     def parameter(name: str, place: str) -> Json:
-        required = {"required": True} if place == "path" else {}
-        kind = _TYPES.get(name, "string")
-        return {"name": name, "in": place, "type": kind, "uniqueItems": True, **required}
+        kind = parameters.type_of(name) if place == "query" else "string"
+        return {"name": name, "in": place, "type": kind, "uniqueItems": True, **_required(place)}
 
-    def operation(row: Resource, method: str, action: str, parameters: tuple[str, ...]) -> Json:
-        return {
-            "operationId": f"{action}{row.version.title()}{row.kind}",
-            "parameters": [parameter(name, "query") for name in parameters],
-            "responses": {"200": {"description": "OK"}},
-            "x-kubernetes-action": action,
-            "x-kubernetes-group-version-kind": _kind(row),
+    def typed(name: str) -> Json:
+        return {"type": "string"} if name == TEXT else {"$ref": f"#/definitions/{name}"}
+
+    def write(operation: Operation, own: list[Json]) -> Json:
+        found = _common(operation)
+        if operation.takes:
+            found["consumes"] = list(operation.takes)
+        found["produces"] = list(operation.gives)
+        found["schemes"] = ["https"]
+        if operation.body:
+            body: Json = {"name": "body", "in": "body", "schema": typed(operation.body)}
+            own = [body | ({"required": True} if operation.body_required else {}), *own]
+        if own:
+            found["parameters"] = own
+        answer = {"schema": typed(operation.answer)}
+        found["responses"] = {
+            str(code): {"description": _REASONS[code], **answer} for code in operation.codes
         }
+        found["responses"]["401"] = {"description": "Unauthorized"}
+        return found
 
-    return _paths(rows, operation, parameter)
+    return _paths(operations, write, parameter)
 
 
-def v3(kinds: Mapping[tuple[str, str, str], str], rows: Iterable[Resource]) -> Json:
-    """``paths`` of an OpenAPI v3 document; ``kinds`` are the names of types."""
+def v3(operations: Iterable[Operation]) -> Json:
+    """``paths`` of an OpenAPI v3 document."""
 
     def parameter(name: str, place: str) -> Json:
-        required = {"required": True} if place == "path" else {}
-        kind = {"type": _TYPES.get(name, "string")}
-        return {"name": name, "in": place, "schema": kind, **required}
+        kind = parameters.type_of(name) if place == "query" else "string"
+        schema = {"type": kind, "uniqueItems": True}
+        return {"name": name, "in": place, "schema": schema, **_required(place)}
 
-    def body(name: str | None) -> Json:
-        reference = {"$ref": f"#/components/schemas/{name}"} if name else {}
-        return {"application/json": {"schema": reference}}
+    def content(media: Iterable[str], name: str) -> Json:
+        typed = {"type": "string"} if name == TEXT else {"$ref": f"#/components/schemas/{name}"}
+        return {"content": {kind: {"schema": typed} for kind in media}}
 
-    def operation(row: Resource, method: str, action: str, parameters: tuple[str, ...]) -> Json:
-        listed = row.list_kind if action == "list" else row.kind
-        answer = kinds.get((row.group, row.version, listed))
-        result: Json = {
-            "operationId": f"{action}{row.version.title()}{row.kind}",
-            "parameters": [parameter(name, "query") for name in parameters],
-            "responses": {"200": {"description": "OK", "content": body(answer)}},
-            "x-kubernetes-action": action,
-            "x-kubernetes-group-version-kind": _kind(row),
+    def write(operation: Operation, own: list[Json]) -> Json:
+        found = _common(operation)
+        if own:
+            found["parameters"] = own
+        if operation.body:
+            body = content(operation.takes, operation.body)
+            found["requestBody"] = body | ({"required": True} if operation.body_required else {})
+        answer = content(operation.gives, operation.answer)
+        found["responses"] = {
+            str(code): {"description": _REASONS[code], **answer} for code in operation.codes
         }
-        if method in ("post", "put"):
-            result["requestBody"] = {"content": body(answer), "required": True}
-        return result
+        found["responses"]["401"] = {"description": "Unauthorized"}
+        return found
 
-    return _paths(rows, operation, parameter)
+    return _paths(operations, write, parameter)
