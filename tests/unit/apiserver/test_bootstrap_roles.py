@@ -26,7 +26,8 @@ system:service-account-issuer-discovery system:volume-scheduler
 """
 CONTROLLERS = """
 attachdetach-controller certificate-controller clusterrole-aggregation-controller
-cronjob-controller daemon-set-controller deployment-controller disruption-controller
+cronjob-controller daemon-set-controller deployment-controller
+device-taint-eviction-controller disruption-controller
 endpoint-controller endpointslice-controller endpointslicemirroring-controller
 ephemeral-volume-controller expand-controller generic-garbage-collector
 horizontal-pod-autoscaler job-controller legacy-service-account-token-cleaner
@@ -141,3 +142,26 @@ def test_a_binding_to_another_role_is_made_anew():
     assert "uid" not in made["metadata"]
     assert made["roleRef"] == wanted["roleRef"]
     assert reconciled({**wanted, "metadata": meta}, wanted) is None
+
+
+@pytest.mark.parametrize(
+    "role, rule, held",
+    [
+        ("edit", ("create", "", "endpoints"), True),
+        ("edit", ("create", "", "pods/eviction"), False),
+        ("edit", ("create", "", "pods/portforward"), True),
+        ("view", ("list", "", "events"), True),
+        ("view", ("list", "discovery.k8s.io", "endpointslices"), False),
+        ("system:basic-user", ("create", "authentication.k8s.io", "selfsubjectreviews"), False),
+        ("system:kube-scheduler", ("create", "", "endpoints"), True),
+        ("system:kube-scheduler", ("list", "resource.k8s.io", "resourceclaims"), False),
+        ("system:kubelet-api-admin", ("*", "", "nodes/spec"), True),
+    ],
+)
+def test_roles_of_an_older_api(role, rule, held):
+    verb, group, resource = rule
+    rules = by_name(roles.cluster_roles(older=True))[role]["rules"]
+    assert held is any(
+        verb in row["verbs"] and group in row["apiGroups"] and resource in row["resources"]
+        for row in rules
+    )

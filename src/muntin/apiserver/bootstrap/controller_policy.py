@@ -1,6 +1,6 @@
 """The table of the roles of controllers, by the name of their ServiceAccount in kube-system.
 
-In the form of ``policy``. Source: kubernetes v1.34 plugin/pkg/auth/authorizer/rbac/
+In the form of ``policy``. Source: kubernetes v1.36 plugin/pkg/auth/authorizer/rbac/
 bootstrappolicy/controller_policy.go and namespace_policy.go.
 """
 
@@ -69,6 +69,14 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "get list update watch | core | pods",
         EVENTS,
     ),
+    "device-taint-eviction-controller": (
+        "delete get list watch | core | pods",
+        "patch update | core | pods/status",
+        "READ | resource.k8s.io | resourceclaims",
+        "READ | resource.k8s.io | resourceslices",
+        "READ | resource.k8s.io | deviceclasses",
+        EVENTS,
+    ),
     "disruption-controller": (
         "READ | apps extensions | deployments",
         "READ | apps extensions | replicasets",
@@ -116,10 +124,10 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "READ | autoscaling | horizontalpodautoscalers",
         "update | autoscaling | horizontalpodautoscalers/status",
         "get update | * | */scale",
-        "list | core | pods",
-        "list | metrics.k8s.io | pods",
-        "get list | custom.metrics.k8s.io | *",
-        "get list | external.metrics.k8s.io | *",
+        "list watch | core | pods",
+        "list watch | metrics.k8s.io | pods",
+        "READ | custom.metrics.k8s.io | *",
+        "READ | external.metrics.k8s.io | *",
         EVENTS,
     ),
     "job-controller": (
@@ -143,8 +151,9 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "patch update | core | nodes/status",
         "patch update | core | pods/status",
         "delete get list watch | core | pods",
-        "READ | coordination.k8s.io | leases",
         EVENTS,
+        # Muntin's own: upstream reads leases as the program, not as this controller.
+        "READ | coordination.k8s.io | leases",
     ),
     "persistent-volume-binder": (
         "create delete get list update watch | core | persistentvolumes",
@@ -168,6 +177,7 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
     ),
     "pvc-protection-controller": (
         "get list update watch | core | persistentvolumeclaims",
+        "update | core | persistentvolumeclaims/status",
         "READ | core | pods",
         EVENTS,
     ),
@@ -192,6 +202,7 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "patch update | resource.k8s.io | resourceclaims resourceclaims/status",
         "patch update | core | pods/status",
         EVENTS,
+        "patch update | resource.k8s.io | resourceclaims/binding",
     ),
     "resourcequota-controller": (
         "list watch | * | *",
@@ -228,8 +239,9 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "update | apps | statefulsets/finalizers",
         "create delete get patch update | core | pods",
         "create delete get list patch update watch | apps | controllerrevisions",
-        "create get | core | persistentvolumeclaims",
+        "create get list watch | core | persistentvolumeclaims",
         "delete update | core | persistentvolumeclaims",
+        "update | core | pods/finalizers",
         EVENTS,
     ),
     "ttl-after-finished-controller": ("delete get list watch | batch | jobs", EVENTS),

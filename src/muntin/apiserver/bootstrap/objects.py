@@ -16,18 +16,20 @@ from muntin.apiserver.direct import DirectTransport
 from muntin.apiserver.request import User
 from muntin.kit import errors
 from muntin.model import resources
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources import Resource
+from muntin.model.windows_releases import parse_kubernetes
 
 Object = dict[str, Any]
 
 USER = User("system:apiserver", ("system:masters", "system:authenticated"))
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-_HEADERS = {"content-type": "application/json"}
+_HEADERS = {"content-type": "application/json", "user-agent": "kube-apiserver"}
 
 
 async def run(core: Core, transport: DirectTransport) -> None:
     """Create what is missing; bring roles and the ``kubernetes`` Service up to date."""
-    spaces = [*_namespaces(), *_priorities(), *_roles()]
+    spaces = [*_namespaces(), *_priorities(), *_roles(core)]
     await asyncio.gather(*(_ensure(core, transport, *pair) for pair in spaces))
     objects = [*_namespaced_roles(), *authentication.config_maps(core)]
     await asyncio.gather(*(_ensure(core, transport, *pair) for pair in objects))
@@ -53,8 +55,9 @@ def _priorities() -> Iterator[tuple[Resource, Object]]:
         yield resources.PRIORITY_CLASSES, obj
 
 
-def _roles() -> Iterator[tuple[Resource, Object]]:
-    for role in roles.cluster_roles():
+def _roles(core: Core) -> Iterator[tuple[Resource, Object]]:
+    version = parse_kubernetes(core.config.kubernetes_version)
+    for role in roles.cluster_roles(older=not is_in(ApiFeature.TODAYS_ROLES, version)):
         yield resources.CLUSTER_ROLES, role
     for binding in roles.cluster_role_bindings():
         yield resources.CLUSTER_ROLE_BINDINGS, binding
@@ -74,7 +77,12 @@ def _kubernetes_service(core: Core) -> Iterator[tuple[Resource, Object]]:
     metadata = {"name": "kubernetes", "namespace": "default", "labels": labels}
     address = str(ip_network(config.service_cidr)[1])
     port = {"name": "https", "protocol": "TCP", "port": 443, "targetPort": config.port}
-    spec = {"clusterIP": address, "type": "ClusterIP", "ports": [port]}
+    spec = {
+        "clusterIP": address,
+        "type": "ClusterIP",
+        "ports": [port],
+        "ipFamilyPolicy": "SingleStack",
+    }
     yield resources.SERVICES, {"metadata": metadata, "spec": spec}
     if ip_address(config.advertise_address).is_loopback:
         return  # no pod could reach it, and endpoints may not say so

@@ -2,7 +2,7 @@
 
 A rule is ``VERBS | GROUPS | RESOURCES``, maybe with ``| NAMES``; ``core`` is the group without a
 name. A rule of paths is ``VERBS @ PATHS``. READ, WRITE, ALL and CHANGE stand for the verbs below.
-Source: kubernetes v1.34 plugin/pkg/auth/authorizer/rbac/bootstrappolicy, policy.go,
+Source: kubernetes v1.36 plugin/pkg/auth/authorizer/rbac/bootstrappolicy, policy.go,
 controller_policy.go and namespace_policy.go, with the feature gates that are on by default.
 """
 
@@ -31,8 +31,6 @@ REVIEWS = (
     "create | authentication.k8s.io | tokenreviews",
     "create | authorization.k8s.io | subjectaccessreviews",
 )
-_HEALTH = "/healthz /livez /readyz"
-_VERSION = "/version /version/"
 
 USERS: Mapping[str, tuple[str, ...]] = {
     "cluster-admin": ("* | * | *", "* @ *"),
@@ -86,10 +84,15 @@ USERS: Mapping[str, tuple[str, ...]] = {
         "create | authentication.k8s.io | selfsubjectreviews",
     ),
     "system:discovery": (
-        f"get @ /api /api/* /apis /apis/* {_HEALTH} /openapi /openapi/* {_VERSION}",
+        "get @ /api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version"
+        " /version/",
     ),
-    "system:public-info-viewer": (f"get @ {_HEALTH} {_VERSION}",),
-    "system:monitoring": (f"get @ {_HEALTH} /healthz/* /livez/* /readyz/* /metrics /metrics/slis",),
+    "system:public-info-viewer": ("get @ /healthz /livez /readyz /version /version/",),
+    "system:monitoring": (
+        "get @ /flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*"
+        " /statusz",
+        "get | core | nodes/metrics",
+    ),
     "system:service-account-issuer-discovery": (
         "get @ /.well-known/openid-configuration /.well-known/openid-configuration/"
         " /openid/v1/jwks /openid/v1/jwks/",
@@ -185,6 +188,8 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "CHANGE | resource.k8s.io | resourceclaims/status",
         "update | core | pods/finalizers",
         "READ | resource.k8s.io | resourceslices",
+        "create delete | resource.k8s.io | resourceclaims",
+        "patch update | resource.k8s.io | resourceclaims/binding",
     ),
     "system:volume-scheduler": (
         "CHANGE | core | persistentvolumes",

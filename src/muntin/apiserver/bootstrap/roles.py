@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from muntin.apiserver.bootstrap.controller_policy import CONTROLLERS, NAMESPACED
+from muntin.apiserver.bootstrap.older_policy import OLDER
 from muntin.apiserver.bootstrap.policy import (
     AGGREGATE_TO,
     COMPONENTS,
@@ -51,9 +52,12 @@ NODE_RULES = _rules(COMPONENTS["system:node"])
 """What the node authorizer lets every node do where it does not look closer."""
 
 
-def cluster_roles() -> list[Object]:
-    """All ClusterRoles, ready to be created; those that are sums of others hold them already."""
-    rows = {**USERS, **COMPONENTS}
+def cluster_roles(*, older: bool = False) -> list[Object]:
+    """All ClusterRoles, ready to be created; those that are sums of others hold them already.
+
+    ``older`` ones are those of an API from before `ApiFeature.TODAYS_ROLES`.
+    """
+    rows = {**USERS, **COMPONENTS, **(OLDER if older else {})}
     rows |= {f"{_CONTROLLER}{name}": lines for name, lines in CONTROLLERS.items()}
     roles = {name: _role("ClusterRole", name, rules=_rules(lines)) for name, lines in rows.items()}
     for name in SUMS:
