@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import math
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import count
 from typing import Protocol
 
@@ -70,8 +72,15 @@ class FakeClock:
 
 def rfc3339(seconds: float, *, micros: bool = False) -> str:
     """A Kubernetes timestamp: ``2026-01-02T03:04:05Z``, with ``micros`` a MicroTime."""
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micros else "%Y-%m-%dT%H:%M:%SZ")
+    if not micros:
+        return _second(math.floor(seconds))
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@lru_cache(maxsize=16)
+def _second(second: int) -> str:
+    """The text of one second, in which many things may happen."""
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def parse_rfc3339(text: str) -> float:

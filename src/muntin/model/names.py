@@ -174,11 +174,14 @@ def config_key(value: str) -> list[str]:
     return found + _not_dots(value)
 
 
+_environment_name = re.compile(r"[ -<>-~]+").fullmatch
+
+
 def environment_name(value: str) -> list[str]:
     """Names of environment variables: printable ASCII without ``=`` (so ``ProgramFiles(x86)``)."""
     if not value:
         return ["environment variable name must be non-empty"]
-    if not all(" " <= char <= "~" and char != "=" for char in value):
+    if not _environment_name(value):
         return [
             "a valid environment variable name must consist only of printable ASCII characters "
             "other than '='"

@@ -60,7 +60,9 @@ def _maps(type_: FieldType, old: dict[str, Any], new: dict[str, Any], out: Compa
         if member is None:  # of a newer version, and about to be left out
             continue
         if before is _ABSENT:
-            if not member.settled or member.type.atomic or member.type.kind is Kind.SCALAR:
+            if member.settled and not value:  # a zero value, which is there anyway
+                continue
+            if not member.settled or member.type.is_leaf:
                 out.added[member.element] = whole(member.type, value)
                 continue
             before = None
@@ -70,7 +72,9 @@ def _maps(type_: FieldType, old: dict[str, Any], new: dict[str, Any], out: Compa
             member = type_.member(name)
             if member is None:
                 continue
-            if not member.settled or member.type.atomic or member.type.kind is Kind.SCALAR:
+            if member.settled and not before:
+                continue
+            if not member.settled or member.type.is_leaf:
                 out.removed[member.element] = whole(member.type, before)
             else:
                 _both(member.type, member.element, before, None, out)
@@ -79,7 +83,7 @@ def _maps(type_: FieldType, old: dict[str, Any], new: dict[str, Any], out: Compa
 def _both(type_: FieldType, element: str, old: Any, new: Any, out: Comparison) -> None:
     """Compare a place that is on both sides; null counts as nothing in it."""
     kind = type_.kind
-    if kind is Kind.SCALAR or type_.atomic or not (old or new):
+    if type_.is_leaf or not (old or new):
         if not _is_same(old, new):
             out.modified[element] = LEAF
         return
@@ -119,8 +123,14 @@ def _other_kind(type_: FieldType, element: str, old: Any, new: Any, out: Compari
 
 
 def _lists(type_: FieldType, old: list[Any], new: list[Any], out: Comparison) -> None:
-    before, after = _by_element(type_, old), _by_element(type_, new)
     items = type_.items
+    if not old:
+        for item in new:
+            element = elements.of_item(type_, item)
+            # An element that is there twice is owned as one place.
+            out.added[element] = LEAF if element in out.added else whole(items, item)
+        return
+    before, after = _by_element(type_, old), _by_element(type_, new)
     for element in {**before, **after}:
         lefts, rights = before.get(element, []), after.get(element, [])
         if len(lefts) < 2 and len(rights) < 2:

@@ -41,8 +41,11 @@ def of_item(type_: FieldType, item: Any) -> str:
         raise Invalid("associative list with keys may not have a null element")
     if not isinstance(item, dict):
         raise Invalid("associative list with keys may not have non-map elements")
+    keys = type_.keys
+    if len(keys) == 1 and type(name := item.get(keys[0])) is str:
+        return f'k:{{"{keys[0]}":{_text(name)}}}'
     found = {}
-    for key in type_.keys:
+    for key in keys:
         if key in item:
             found[key] = _plain(item[key])
         elif key in type_.defaults:

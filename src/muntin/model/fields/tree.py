@@ -66,20 +66,20 @@ def with_self(node: FieldSet | None) -> FieldSet:
 
 def whole(type_: FieldType, value: Any) -> FieldSet:
     """The node of ``value`` with the place itself and all below it."""
-    kind = type_.kind
-    if not value or kind is Kind.SCALAR or type_.atomic:
+    if not value or type_.is_leaf:
         return LEAF
+    kind = type_.kind
     if type(value) is dict:
         if kind is Kind.LIST:
             return LEAF
         result: FieldSet = {SELF: LEAF}
+        known = type_.found
         for name, item in value.items():
-            member = type_.member(name)
+            member = known.get(name) or type_.member(name)
             if member is None:  # of a newer version, and about to be left out
                 continue
-            result[member.element] = (
-                LEAF if member.type.kind is Kind.SCALAR else whole(member.type, item)
-            )
+            below = member.type
+            result[member.element] = LEAF if below.is_leaf else whole(below, item)
         return result
     if kind is Kind.LIST and type(value) is list:
         return _whole_list(type_, value)

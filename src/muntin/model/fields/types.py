@@ -48,8 +48,8 @@ class FieldType:
     ``scalar`` is what a scalar must be, empty for any.
     """
 
-    __slots__ = ("_fields", "_found", "_items", "_rest", "_settled", "atomic", "defaults",
-                 "is_open", "keys", "kind", "scalar")  # fmt: skip
+    __slots__ = ("_fields", "_items", "_rest", "_settled", "atomic", "defaults", "found",
+                 "is_leaf", "is_open", "keys", "kind", "scalar")  # fmt: skip
 
     def __init__(
         self,
@@ -66,6 +66,7 @@ class FieldType:
     ) -> None:
         self.kind = kind
         self.atomic = atomic
+        self.is_leaf = atomic or kind is Kind.SCALAR  # nothing below it is told apart
         self.keys = keys
         self.defaults = defaults or {}
         self.scalar = scalar
@@ -74,22 +75,19 @@ class FieldType:
         self._settled = settled
         self._rest = rest
         self._items = items
-        self._found: dict[str, Member | None] = {}
+        self.found: dict[str, Member] = {}  # the declared members that were asked for by now
 
     def member(self, name: str) -> Member | None:
         """The member ``name`` of a map; None when the type has no such member."""
         if self.kind is Kind.DEDUCED:
             return Member(f"f:{name}", DEDUCED, False, False)
-        try:
-            return self._found[name]
-        except KeyError:
-            return self._find(name)
+        return self.found.get(name) or self._find(name)
 
     def _find(self, name: str) -> Member | None:
         field = self._fields.get(name)
         if field is not None:
             found = Member(f"f:{name}", _made(field), True, name in self._settled)
-            self._found[name] = found
+            self.found[name] = found
             return found
         if self._rest is None:
             return None
