@@ -1,7 +1,8 @@
 """Request bodies against the schema: wrong types refused, unknown fields reported and dropped.
 
 `decode` gives the object as upstream would hold it after reading it into its typed form: nulls and
-empty optional lists and maps are gone, quantities and times are in canonical form.
+empty optional lists and maps are gone, zero values that upstream writes are there, quantities and
+times are in canonical form.
 The words of errors are those of Go's decoder, which users know from the real API server.
 Source: sigs.k8s.io/json, apimachinery pkg/runtime/serializer/json v1.34.
 """
@@ -13,14 +14,17 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.model import quantity
+from muntin.model.exact import exact
 from muntin.model.resources import Resource
 from muntin.model.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Schema, Shape, Type
+from muntin.model.zeros import zeros_of
 
 Object = dict[str, Any]
 
@@ -60,6 +64,8 @@ def decode(schema: Schema, resource: Resource, body: Any) -> Decoded:
 
 def decode_as(schema: Schema, type_: Type, body: Any, version: str, kind: str) -> Decoded:
     """As `decode`, for kinds without a row of their own (Scale, Eviction, TokenRequest)."""
+    if (found := exact(schema).decode(type_, body)) is not None:
+        return Decoded(found)
     walk = _Walk(schema)
     try:
         value = walk.struct(type_, body, ())
@@ -108,6 +114,7 @@ class _Walk:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._zeros = zeros_of(schema)
         self.unknown: list[str] = []
         self._owner = ""  # the Go struct whose field is being read, for messages
 
@@ -135,6 +142,9 @@ class _Walk:
             if code in ("[", "{") and not found and not shape.required:
                 continue
             result[name] = found
+        for name, zero in self._zeros.of(type_):
+            if name not in result:
+                result[name] = deepcopy(zero) if zero else type(zero)() if zero == {} else zero
         return result
 
     def value(self, shape: Shape, value: Any, path: Path) -> Any:

@@ -38,7 +38,8 @@ def test_a_cpu_target_is_a_field_of_v1() -> None:
 def test_the_rest_goes_through_annotations_and_comes_back() -> None:
     behavior = {"scaleDown": {"selectPolicy": "Disabled"}}
     full = v2(metrics=[CPU, PODS], behavior=behavior)
-    full["status"] = {"currentReplicas": 1, "conditions": [{"type": "AbleToScale"}]}
+    able = {"type": "AbleToScale", "status": "True", "lastTransitionTime": None}
+    full["status"] = {"currentReplicas": 1, "conditions": [able]}
     old = autoscaling.v1_of(full)
     assert set(old["metadata"]["annotations"]) == {
         "autoscaling.alpha.kubernetes.io/metrics",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from schema_objects import random_object
 
-from muntin.model import schema
+from muntin.model import decoding, schema
 from muntin.model.conversion import convert, is_same
 from muntin.model.resources import RESOURCES, Resource, storage_version
 
@@ -155,4 +155,4 @@ def made(row: Resource, rng: random.Random) -> Object:
     obj = {"apiVersion": row.api_version, "kind": row.kind, **obj}
     obj.setdefault("metadata", {"name": "n"})
     PREPARED.get((row.api_version, row.kind), _nothing)(obj)
-    return obj
+    return decoding.decode(NEW, row, obj).object  # with its zero values, as every object has them

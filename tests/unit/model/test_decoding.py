@@ -8,7 +8,7 @@ import pytest
 
 from muntin.model import decoding, schema
 from muntin.model.decoding import Undecodable
-from muntin.model.resources import CONFIG_MAPS, DEPLOYMENTS, LEASES, PODS, SECRETS
+from muntin.model.resources import CONFIG_MAPS, DEPLOYMENTS, LEASES, NODES, PODS, SECRETS, STATEFUL_SETS
 
 TYPES = schema.load("1.34")
 
@@ -24,7 +24,8 @@ def test_unknown_fields_are_named_with_their_paths_and_dropped() -> None:
         'unknown field "spec.containers[0].ports[0].nam"',
         'unknown field "spec.foo"',
     ]
-    assert found.object == pod(containers=[{"name": "c", "ports": [{"containerPort": 1}]}])
+    container = {"name": "c", "ports": [{"containerPort": 1}], "resources": {}}
+    assert found.object == {**pod(containers=[container]), "status": {}}
 
 
 def test_strict_sentence() -> None:
@@ -105,9 +106,8 @@ def test_values_come_out_in_canonical_form() -> None:
     lease = decoding.decode(TYPES, LEASES, {"spec": spec}).object
     assert lease["spec"] == {"renewTime": "2024-05-01T12:00:00.500000Z"}
     meta = {"creationTimestamp": "2024-05-01T14:00:00.9+02:00"}
-    assert decoding.decode(TYPES, PODS, {"metadata": meta}).object == {
-        "metadata": {"creationTimestamp": "2024-05-01T12:00:00Z"}
-    }
+    found = decoding.decode(TYPES, PODS, {"metadata": meta}).object["metadata"]
+    assert found == {"creationTimestamp": "2024-05-01T12:00:00Z"}
 
 
 def test_nulls_and_empty_optional_members_go_empty_objects_stay() -> None:
@@ -135,7 +135,26 @@ def test_int_or_string_keeps_its_kind() -> None:
 
 
 def test_a_null_value_of_a_map_is_the_empty_text() -> None:
-    assert decoding.decode(TYPES, CONFIG_MAPS, {"data": {"a": None}}).object == {"data": {"a": ""}}
+    found = decoding.decode(TYPES, CONFIG_MAPS, {"data": {"a": None}}).object
+    assert found["data"] == {"a": ""}
+
+
+def test_zero_values_that_upstream_writes_are_there() -> None:
+    condition = {"type": "Ready", "status": "True"}
+    found = decoding.decode(TYPES, PODS, {**pod(), "status": {"conditions": [condition]}}).object
+    assert found["status"]["conditions"] == [
+        {**condition, "lastProbeTime": None, "lastTransitionTime": None}
+    ]
+    set_ = decoding.decode(TYPES, STATEFUL_SETS, {"metadata": {}, "spec": {"template": {}}}).object
+    assert set_["spec"] == {
+        "serviceName": "", "updateStrategy": {}, "template": {"metadata": {}, "spec": {}}
+    }  # fmt: skip
+    assert set_["status"] == {"replicas": 0, "availableReplicas": 0}
+    node = decoding.decode(TYPES, NODES, {}).object["status"]
+    assert node["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 0}}
+    assert node["nodeInfo"]["bootID"] == ""
+    older = decoding.decode(schema.load("1.20"), STATEFUL_SETS, {}).object["status"]
+    assert older == {"replicas": 0}
 
 
 def test_the_body_must_be_an_object() -> None:

@@ -18,6 +18,11 @@ _NEWER = {
     "count": "deprecatedCount",
     "reportingComponent": "reportingController",
 }
+# What the core form always has.
+_ZEROS: Object = {
+    "source": {}, "firstTimestamp": None, "lastTimestamp": None, "eventTime": None,
+    "reportingComponent": "", "reportingInstance": "",
+}  # fmt: skip
 _CORE = {new: old for old, new in _NEWER.items()}
 
 
@@ -32,4 +37,7 @@ def newer_of(event: Object) -> Object:
 
 def core_of(event: Object) -> Object:
     """An event of events.k8s.io in the core form."""
-    return {_CORE.get(key, key): value for key, value in event.items()}
+    found = {_CORE.get(key, key): value for key, value in event.items()}
+    for key, zero in _ZEROS.items():
+        found.setdefault(key, {} if key == "source" else zero)
+    return found

@@ -21,28 +21,10 @@ from muntin.model.fields.types import (
     struct,
 )
 from muntin.model.schema import INT_OR_STRING, QUANTITY, Schema, Shape, Type
+from muntin.model.zeros import written
 
 # What the JSON may leave out and is there all the same, beyond what the schema calls required.
 _ALWAYS = ("metadata", "spec", "status")
-_SETTLED: Mapping[str, tuple[str, ...]] = {
-    "Container": ("resources",),
-    "ContainerStatus": ("lastState", "state"),
-    "DaemonSetSpec": ("updateStrategy",),
-    "DeploymentSpec": ("strategy",),
-    "Endpoint": ("conditions",),
-    "EphemeralContainer": ("resources",),
-    "Event": ("source",),
-    "IngressStatus": ("loadBalancer",),
-    "LimitedPriorityLevelConfiguration": ("limitResponse",),
-    "NetworkPolicySpec": ("podSelector",),
-    "NodeDaemonEndpoints": ("kubeletEndpoint",),
-    "NodeStatus": ("daemonEndpoints", "nodeInfo"),
-    "PersistentVolumeClaimSpec": ("resources",),
-    "PodTemplate": ("template",),
-    "ReplicaSetSpec": ("template",),
-    "ServiceStatus": ("loadBalancer",),
-    "StatefulSetSpec": ("updateStrategy",),
-}
 # The zero values that an element has in fields that it must have and leaves out.
 _ZEROS: Mapping[str, Any] = {"s": "", "i": 0, "i32": 0, "i64": 0, "b": False}
 
@@ -76,12 +58,11 @@ class BuiltinTypes:
     def _of_type(self, type_: Type) -> FieldType:
         if not type_.fields:
             return self._of_shape(type_.shape)
-        always = (*_ALWAYS, *_SETTLED.get(type_.short_name, ()))
-        settled = {name for name, shape in type_.fields.items() if shape.required}
+        required = {name for name, shape in type_.fields.items() if shape.required}
         return struct(
             {name: self._lazy(shape) for name, shape in type_.fields.items()},
             atomic=type_.shape.map_type == "atomic",
-            settled=frozenset({*settled, *always}),
+            settled=frozenset({*required, *_ALWAYS, *written(type_)}),
         )
 
     def _lazy(self, shape: Shape) -> Callable[[], FieldType]:
