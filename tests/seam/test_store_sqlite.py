@@ -139,3 +139,54 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
             await SqliteStore.open(tmp_path / "db")
 
     run(scenario)
+
+
+GROWN = """
+import asyncio, sys
+from pathlib import Path
+from muntin.seams.store import sqlite_files
+sqlite_files.IDLE_S, sqlite_files.LOG_BYTES, sqlite_files.LOG_FRAMES = 0.01, 1024 * 1024, 100
+sqlite_files.CHECKPOINT_INTERVAL_S = 0.01
+from muntin.seams.store.sqlite import SqliteStore
+
+async def main():
+    path = Path(sys.argv[1])
+    store = await SqliteStore.open(path)
+    log = Path(f"{path}-wal")
+    revision = await store.create("/k/a", b"0")
+    while log.stat().st_size < 1024 * 1024:
+        await asyncio.sleep(0.01)
+    for n in range(1, 10**9):
+        revision = await store.update("/k/a", b"%08d" % n * 1000, revision)
+        print(n, log.stat().st_size, flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_a_log_that_was_given_its_size_keeps_what_was_acknowledged(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", GROWN, str(tmp_path / "db")], stdout=subprocess.PIPE, text=True
+    ) as process:
+        lines = [process.stdout.readline() for _ in range(600)]
+        os.kill(process.pid, signal.SIGKILL)
+    number, size = map(int, lines[-1].split())
+
+    async def check():
+        store = await SqliteStore.open(tmp_path / "db")
+        assert int((await store.get("/k/a")).value[:8]) >= number
+        await store.close()
+
+    run(check)
+    # 600 changes of two pages and more are five megabytes: it was begun anew meanwhile.
+    assert size < 4 * 1024 * 1024
+
+
+def test_durability_is_what_the_connection_that_commits_says(tmp_path):
+    async def check():
+        store = await SqliteStore.open(tmp_path / "db")
+        await store.create("/k/a", b"0")
+        assert store.durability == ("sqlite", "wal", "FULL")
+        await store.close()
+
+    run(check)

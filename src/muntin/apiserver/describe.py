@@ -7,6 +7,7 @@ from muntin.apiserver.cache import Cache
 from muntin.apiserver.metrics import Metrics
 from muntin.kit.http.server import HttpServer
 from muntin.kit.metrics import Collected, Samples
+from muntin.seams.store import Durability, Store
 
 _BUILD = {
     "build_date": "buildDate",
@@ -21,8 +22,10 @@ _BUILD = {
 }
 
 
-def install(metrics: Metrics, cache: Cache, kubernetes_version: str, http: HttpServer) -> None:
-    """Publish objects, revision, watchers, connections and the build."""
+def install(
+    metrics: Metrics, cache: Cache, store: Store, kubernetes_version: str, http: HttpServer
+) -> None:
+    """Publish objects, revision, durability, watchers, connections and the build."""
 
     def objects() -> Samples:
         return [((name,), len(found.items)) for name, found in sorted(cache.by_storage.items())]
@@ -45,6 +48,8 @@ def install(metrics: Metrics, cache: Cache, kubernetes_version: str, http: HttpS
                   ("resource",), objects))  # fmt: skip
     add(Collected("apiserver_storage_revision", "The newest revision that is served.", (),
                   lambda: [((), cache.revision)]))  # fmt: skip
+    add(Collected("apiserver_storage_durability", "How writes are made durable.",
+                  Durability._fields, lambda: [(store.durability, 1)]))  # fmt: skip
     add(Collected("apiserver_registered_watchers", "Watchers by resource.",
                   ("resource",), watchers))  # fmt: skip
     add(Collected("apiserver_open_connections", "Client connections that are open.", (),

@@ -150,7 +150,7 @@ class ApiServer:
             Limits(body=limits.request_body_bytes, connections=limits.connections),
             status.refusal,
         )
-        describe.install(metrics, cache, config.kubernetes_version, self._http)
+        describe.install(metrics, cache, store, config.kubernetes_version, self._http)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:

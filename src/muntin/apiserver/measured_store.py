@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from muntin.apiserver import status
 from muntin.apiserver.metrics import Metrics
-from muntin.seams.store import Changes, Page, Record, Store
+from muntin.seams.store import Changes, Durability, Page, Record, Store
 
 
 class MeasuredStore:
@@ -94,6 +94,11 @@ class MeasuredStore:
     async def compact(self, revision: int) -> None:
         """As the store's."""
         await self._store.compact(revision)
+
+    @property
+    def durability(self) -> Durability:
+        """As the store's."""
+        return self._store.durability
 
     async def close(self) -> None:
         """As the store's."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from muntin.kit import errors
 
@@ -56,6 +56,14 @@ class Page:
     revision: int
     records: list[Record]
     more: bool = False
+
+
+class Durability(NamedTuple):
+    """How writes are made durable: by what, and SQLite's settings of the same names, or ""."""
+
+    engine: str
+    journal_mode: str = ""
+    synchronous: str = ""
 
 
 class Store(Protocol):
@@ -125,6 +133,10 @@ class Store(Protocol):
         Raises:
             Gone: it was compacted already.
         """
+
+    @property
+    def durability(self) -> Durability:
+        """What makes a write durable, as the connection that writes said a moment ago."""
 
     async def close(self) -> None:
         """Let go of files and connections; watches end with ``Unavailable``."""

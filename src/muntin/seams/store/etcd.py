@@ -17,6 +17,7 @@ from muntin.kit import errors
 from muntin.seams.store import (
     Change,
     Changes,
+    Durability,
     Page,
     Record,
     compacted,
@@ -210,6 +211,10 @@ class EtcdStore:
 
     async def compact(self, revision: int) -> None:
         await self._call("KV", "Compact", {"revision": revision})
+
+    @property
+    def durability(self) -> Durability:
+        return Durability("etcd")
 
     async def close(self) -> None:
         for task in self._nudges:

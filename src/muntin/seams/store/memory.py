@@ -10,6 +10,7 @@ from sortedcontainers import SortedDict
 from muntin.seams.store import (
     Change,
     Changes,
+    Durability,
     Page,
     Record,
     compacted,
@@ -121,6 +122,10 @@ class MemoryStore:
                 del versions[: last + (versions[last].value is None)]
             if not versions:
                 del self._versions[key]
+
+    @property
+    def durability(self) -> Durability:
+        return Durability("memory")
 
     async def close(self) -> None:
         self._feed.close()

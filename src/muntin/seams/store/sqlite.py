@@ -19,6 +19,7 @@ from muntin.kit import errors
 from muntin.seams.store import (
     Change,
     Changes,
+    Durability,
     Page,
     Record,
     compacted,
@@ -235,6 +236,10 @@ class SqliteStore:
 
         self._writer.put(Compaction(self._compacted, self._durable, finished))
         await done.wait()
+
+    @property
+    def durability(self) -> Durability:
+        return self._writer.durability
 
     async def close(self) -> None:
         if self._closed:

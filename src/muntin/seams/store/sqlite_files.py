@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from muntin.kit.log import fields
-from muntin.seams.store import Change
+from muntin.seams.store import Change, Durability
 
 log = logging.getLogger(__name__)
 
 LARGEST_BATCH = 512
 COMPACT_PIECE = 2000  # revisions looked at in one transaction, so that writes wait little
 CHECKPOINT_INTERVAL_S = 0.25
+# A sync is two or three times as fast where the file does not grow, so the log of the next changes
+# is given its size while nobody writes, and begun anew when it is long.
+LOG_BYTES = 16 * 1024 * 1024
+LOG_FRAMES = 4000  # of 4 KiB each
+LOG_PIECE = 256 * 1024  # grown at a time, so that a change waits little
+IDLE_S = 0.5
+DURABILITY_S = 1.0  # how old what is said of it may be, where there are writes
+_SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS log (
@@ -65,6 +76,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _durability(connection: sqlite3.Connection) -> Durability:
+    mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    level = connection.execute("PRAGMA synchronous").fetchone()[0]
+    return Durability("sqlite", mode, _SYNCHRONOUS[level])
+
+
 class Writer:
     """Commits queued changes in groups and tells ``on_commit`` of each group, in order."""
 
@@ -77,7 +94,11 @@ class Writer:
         self._dirty = threading.Event()
         self._stopped = threading.Event()
         self._failed_epoch = -1
+        self._grown = False
+        self._frames = 0  # in the log, at the last checkpoint
         self._connection = connect(path)
+        self.durability = _durability(self._connection)
+        self._told_s = time.monotonic()
         self._threads = [
             threading.Thread(target=self._write_all, name="store-writer", daemon=True),
             threading.Thread(target=self._checkpoint_all, name="store-checkpoint", daemon=True),
@@ -111,7 +132,7 @@ class Writer:
     def _take(self) -> tuple[list[Pending], Compaction | _Stop | None]:
         """Wait for work; take the changes queued by now, and what else follows them."""
         batch: list[Pending] = []
-        item = self._queue.get()
+        item = self._next()
         while isinstance(item, Pending):
             if item.epoch > self._failed_epoch:
                 batch.append(item)
@@ -120,7 +141,34 @@ class Writer:
             item = self._queue.get()
         return batch, item
 
+    def _next(self) -> Pending | Compaction | _Stop:
+        while not self._grown:
+            try:
+                return self._queue.get(timeout=IDLE_S)
+            except queue.Empty:
+                self._grow_log()
+        return self._queue.get()
+
+    def _grow_log(self) -> None:
+        """Fill the log up with zeros, which SQLite takes for its end, while nothing is queued.
+
+        Only the thread that commits may do so. Source: SQLite file format, section 4.1.
+        """
+        try:
+            with Path(f"{self._path}-wal").open("r+b", buffering=0) as log_file:
+                size = log_file.seek(0, os.SEEK_END)
+                while size < LOG_BYTES and self._queue.empty():
+                    size += log_file.write(bytes(LOG_PIECE))
+                    os.fsync(log_file.fileno())
+        except OSError:  # a full disk, or no log: it grows by itself, then
+            size = LOG_BYTES
+        self._grown = size >= LOG_BYTES
+
     def _commit(self, batch: list[Pending]) -> None:
+        if self._frames > LOG_FRAMES:  # the next change begins it anew if all of it is in the file
+            self._frames = 0
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         changes = [pending.change for pending in batch]
         rows = [(c.revision, c.key, c.create_revision, c.value) for c in changes]
         try:
@@ -134,6 +182,9 @@ class Writer:
         else:
             self._dirty.set()
             self._on_commit(changes, None)
+            if time.monotonic() - self._told_s > DURABILITY_S:
+                self.durability = _durability(self._connection)
+                self._told_s = time.monotonic()
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:
@@ -170,7 +221,7 @@ class Writer:
             self._stopped.wait(CHECKPOINT_INTERVAL_S)
             mode = "TRUNCATE" if self._stopped.is_set() else "PASSIVE"
             try:
-                connection.execute(f"PRAGMA wal_checkpoint({mode})")
+                _, self._frames, _ = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
             except sqlite3.Error as err:  # a full disk; the log has it all, and grows meanwhile
                 log.warning("store not checkpointed, will retry", **fields(error=err))
                 self._dirty.set()
