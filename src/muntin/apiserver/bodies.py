@@ -5,6 +5,7 @@ Field validation as the client asks: Strict refuses, Warn adds Warning headers, 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import orjson
@@ -13,7 +14,9 @@ from muntin.apiserver import status
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import decoding
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources import Resource
+from muntin.model.resources.lifecycle import version_of
 from muntin.model.schema import Schema, Type
 
 Object = dict[str, Any]
@@ -22,6 +25,7 @@ JSON = "application/json"
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 ACCEPTED = f"{JSON}, application/yaml, {PROTOBUF}"
+_SHOWN_BYTES = 30
 
 
 def content_type(request: ApiRequest) -> str:
@@ -40,9 +44,7 @@ def parse(request: ApiRequest) -> Any:
         try:
             return orjson.loads(body)
         except orjson.JSONDecodeError as err:
-            raise status.bad_request(
-                f"the object provided is unrecognized: json parse error: {err}"
-            ) from err
+            raise _unrecognized(request, err) from err
     if kind in YAML:
         return parse_yaml(body)
     if kind == PROTOBUF:
@@ -55,6 +57,18 @@ def parse(request: ApiRequest) -> Any:
     raise status.unsupported_media_type(ACCEPTED)
 
 
+def _unrecognized(request: ApiRequest, err: orjson.JSONDecodeError) -> status.ApiError:
+    """400 for a body that is no JSON, whose beginning is shown as upstream shows it."""
+    body = request.http.body
+    why = str(err) if body.strip() else "unexpected end of JSON input"
+    shown = body[:_SHOWN_BYTES].hex() + (" ..." if len(body) > _SHOWN_BYTES else "")
+    kind = request.resource.kind if request.resource is not None else ""
+    return status.bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
+        f"json parse error: {why} ({shown or '<empty>'})"
+    )
+
+
 def parse_yaml(body: bytes) -> Any:
     """A YAML document as plain values; dates stay text, as in JSON."""
     import yaml  # 3 MB that JSON clients never need
@@ -62,6 +76,11 @@ def parse_yaml(body: bytes) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _plain(yaml.load(body, Loader=loader))
+    except yaml.MarkedYAMLError as err:
+        line = err.problem_mark.line if err.problem_mark else 0
+        line += isinstance(err, yaml.scanner.ScannerError)  # as the parser of Go counts them
+        where = f"line {line}: " if line else ""
+        raise status.bad_request(f"yaml: {where}{err.problem}") from err
     except yaml.YAMLError as err:
         raise status.bad_request(f"yaml: {err}") from err
 
@@ -117,7 +136,7 @@ def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: S
         decoded = decoding.decode_as(schema, type_, body, version, kind)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
-    _report(request, decoded, kind, version, body, request.http.body)
+    _report(request, schema, decoded, kind, version, body, request.http.body)
     return decoded.object
 
 
@@ -132,7 +151,7 @@ def checked(
         decoded = _decoded(request, schema, resource, body)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
-    _report(request, decoded, resource.kind, resource.version, body, raw)
+    _report(request, schema, decoded, resource.kind, resource.version, body, raw)
     obj = decoded.object
     obj["kind"], obj["apiVersion"] = resource.kind, resource.api_version
     metadata = obj.get("metadata")
@@ -172,9 +191,17 @@ def _check_kind(body: Any, api_version: str, kind: str) -> None:
         )
 
 
+@cache
+def _validates_fields(version: str) -> bool:
+    return is_in(ApiFeature.FIELD_VALIDATION, version_of(version))
+
+
 def _report(
-    request: ApiRequest, decoded: decoding.Decoded, kind: str, version: str, body: Any, raw: bytes
-) -> None:
+    request: ApiRequest, schema: Schema, decoded: decoding.Decoded, kind: str, version: str,
+    body: Any, raw: bytes,
+) -> None:  # fmt: skip
+    if not _validates_fields(schema.version):
+        return
     wanted = request.param("fieldValidation")
     if wanted not in ("", "Strict", "Warn", "Ignore"):
         raise status.bad_request(

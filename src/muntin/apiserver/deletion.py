@@ -72,9 +72,10 @@ def plan(
     before = deletion_state(metadata)
     if _is_going_already(metadata, options):
         return Plan(remove=False)
-    finalizers = _finalizers(metadata.get("finalizers") or [], options.propagation, orphans)
     if _is_definition(resource) and "deletionTimestamp" not in metadata:
-        _mark(obj, finalizers, now)
+        _mark(obj, now)
+        return Plan(remove=False, store=obj)
+    finalizers = _finalizers(metadata.get("finalizers") or [], options.propagation, orphans)
     grace = _grace(resource, obj, options)
     waits = bool(finalizers) or _namespace_waits(resource, obj)
     if not waits and not grace:
@@ -124,10 +125,16 @@ def _is_definition(resource: Resource) -> bool:
     )
 
 
-def _mark(obj: Object, finalizers: list[str], now: float) -> None:
-    """A definition first waits for its objects to go."""
+def _mark(obj: Object, now: float) -> None:
+    """A definition first waits for its objects to go, whatever is asked of the deletion.
+
+    Source: apiextensions-apiserver pkg/registry/customresourcedefinition/etcd.go Delete.
+    """
     from muntin.model.custom import conditions  # when there are definitions
 
+    metadata = obj["metadata"]
+    metadata["deletionTimestamp"] = rfc3339(now)
+    finalizers = metadata.setdefault("finalizers", [])
     if conditions.FINALIZER not in finalizers:
         finalizers.append(conditions.FINALIZER)
     text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"

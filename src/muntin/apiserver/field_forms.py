@@ -36,6 +36,10 @@ class FieldForms:
         entry = schema.type(ENTRY)
         self.names_subresources = "subresource" in entry.fields
 
+    def tracks(self, resource: Resource) -> bool:
+        """Whether managers of that kind's objects are known: those of APIServices once were not."""
+        return self.names_subresources or resource.group != "apiregistration.k8s.io"
+
     def field_type(self, api_version: str, kind: str) -> FieldType | None:
         """The type of objects of that kind; None when that version is not served."""
         found = self._builtin.field_type(api_version, kind)

@@ -63,8 +63,14 @@ def _writer(
     )
 
 
-def _unwritable(resource: Resource) -> FieldSet:
-    return _STATUS if resource.subresource("status") is not None else _NOTHING
+def _unwritable(core: Core, resource: Resource) -> FieldSet:
+    """What a write of the whole object cannot change.
+
+    Before managers were told apart by subresource, they were given whatever clients sent.
+    """
+    if not core.forms.names_subresources or resource.subresource("status") is None:
+        return _NOTHING
+    return _STATUS
 
 
 async def _shown(core: Core, request: ApiRequest, stored: Resource, obj: Object) -> Object:
@@ -107,8 +113,10 @@ def _given(request: ApiRequest, raw: bytes) -> Managers | None:
 async def created(core: Core, request: ApiRequest, stored: Resource, obj: Object) -> bytes:
     """The managed fields of a new object, as the client asked for it and before admission."""
     forms, kind = core.forms, request.target.kind
+    if not forms.tracks(stored):
+        return b""
     new = await _shown(core, request, stored, obj)
-    writer = _writer(core, request, _unwritable(stored))
+    writer = _writer(core, request, _unwritable(core, stored))
     asking = ownership.update(writer, _given(request, b"") or {}, forms, kind, {}, new)
     return managers.dump(await _answered(asking, forms))
 
@@ -121,10 +129,13 @@ async def updated(
     given = _given(request, raw)
     if given is None and not raw:
         return raw
+    is_scale = request.subresource is not None and request.subresource.name == "scale"
+    if is_scale and not forms.names_subresources:  # then a Scale had no managers
+        return raw
     live = managers.load(raw) if given is None else given
     old = await _shown(core, request, stored, old)
     new = await _shown(core, request, stored, new)
-    if request.subresource is not None and request.subresource.name == "scale":
+    if is_scale:
         place = core.forms.replicas(request.target.api_version, request.target) or ()
         old, new = _without_zero(old, place), _without_zero(new, place)
     writer = _writer(core, request, _NOTHING)
@@ -154,7 +165,7 @@ async def applied(
     Raises:
         ApiError: 400 for a configuration of the wrong form, 409 for conflicts.
     """
-    writer = _writer(core, request, _unapplied(request, config), APPLY)
+    writer = _writer(core, request, _unapplied(core, request, config), APPLY)
     done = await _applied(core, request, writer, managers.load(raw), live, config)
     return done.obj, managers.dump(done.managers)
 
@@ -194,10 +205,10 @@ async def _applied(
         raise status.bad_request(text) from err
 
 
-def _unapplied(request: ApiRequest, config: Object) -> FieldSet:
+def _unapplied(core: Core, request: ApiRequest, config: Object) -> FieldSet:
     """What an applied configuration may name and this request does not write."""
     if request.subresource is None:
-        return _unwritable(request.target)
+        return _unwritable(core, request.target)
     if request.subresource.name != "status":
         return _NOTHING
     kept = {"status", "metadata"} if strategy.status_has_labels(request.target) else {"status"}

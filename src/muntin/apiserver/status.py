@@ -49,7 +49,9 @@ def not_found(resource: Resource, name: str) -> ApiError:
 
 
 def unknown_path() -> ApiError:
-    return ApiError(404, "NotFound", "the server could not find the requested resource")
+    """404 under a group and version that is served; details are shown, and empty, as upstream's."""
+    text = "the server could not find the requested resource"
+    return ApiError(404, "NotFound", text, details={})
 
 
 def already_exists(resource: Resource, name: str) -> ApiError:
@@ -66,15 +68,30 @@ def conflict(resource: Resource, name: str, why: str = "") -> ApiError:
     return ApiError(409, "Conflict", text, details=_about(resource, name))
 
 
-def invalid(resource: Resource, name: str, causes: Sequence[Cause]) -> ApiError:
-    """422 for a list of wrong fields; each cause's message already holds its kind of error."""
+def invalid(
+    resource: Resource, name: str, causes: Sequence[Cause], *, by_resource: bool = False
+) -> ApiError:
+    """422 for a list of wrong fields; each cause's message already holds its kind of error.
+
+    ``by_resource``: it speaks of the resource (``widgets``) instead of the kind.
+    """
     lines = [f"{cause.field}: {cause.message}" for cause in causes]
     shown = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
-    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
-    about = _about(resource, name, kind=resource.kind)
+    named = resource.plural if by_resource else resource.kind
+    kind = f"{named}.{resource.group}" if resource.group else named
+    about = _about(resource, name, kind=named)
     return ApiError(
         422, "Invalid", f'{kind} "{name}" is invalid: {shown}', causes=causes, details=about
     )
+
+
+def invalid_kind(group: str, kind: str, causes: Sequence[Cause]) -> ApiError:
+    """422 for what is no stored object: a review or another request that has a kind."""
+    lines = [f"{cause.field}: {cause.message}" for cause in causes]
+    shown = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
+    about = {"group": group, "kind": kind} if kind else {"group": group}
+    text = f'{kind}.{group} "" is invalid: {shown}'
+    return ApiError(422, "Invalid", text, causes=causes, details=about)
 
 
 def forbidden(resource: Resource, name: str, why: str) -> ApiError:
@@ -99,12 +116,19 @@ def internal(message: str) -> ApiError:
 
 def method_not_allowed(message: str = "") -> ApiError:
     text = message or "the server does not allow this method on the requested resource"
-    return ApiError(405, "MethodNotAllowed", text)
+    return ApiError(405, "MethodNotAllowed", text, details={})
 
 
 def not_acceptable(kinds: str) -> ApiError:
+    """406 for a form that cannot be had in any of the media types that are asked for."""
     text = f"only the following media types are accepted: {kinds}"
     return ApiError(406, "NotAcceptable", text)
+
+
+def no_representation(kinds: str) -> ApiError:
+    """406 when none of the media types that are asked for is known here."""
+    text = f"406: Not Acceptable\n\nAvailable representations: {kinds}"
+    return ApiError(406, "NotAcceptable", text, details={})
 
 
 def unsupported_media_type(kinds: str) -> ApiError:

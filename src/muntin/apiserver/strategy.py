@@ -21,6 +21,8 @@ from muntin.model.resources import Resource
 
 Object = dict[str, Any]
 
+KUBERNETES_FINALIZER = "kubernetes"
+
 # Of these, a client's first status is kept: their agents register them with it.
 _KEEPS_FIRST_STATUS = frozenset({"nodes"})
 # The status update of these may also change labels and annotations.
@@ -41,7 +43,9 @@ _COUNTING_GROUPS = frozenset(
     {"apiextensions.k8s.io", "apps", "batch", "discovery.k8s.io", "networking.k8s.io", "policy",
      "flowcontrol.apiserver.k8s.io", "admissionregistration.k8s.io"}
 )  # fmt: skip
-_COUNTING_PLURALS = frozenset({"pods", "replicationcontrollers"})
+_COUNTING_PLURALS = frozenset({"pods", "podtemplates", "replicationcontrollers"})
+# These have a generation, which never changes.
+_NUMBERED = frozenset({"priorityclasses"})
 
 
 # A PUT of these creates what is not there. Source: AllowCreateOnUpdate in each strategy.go.
@@ -102,18 +106,27 @@ def prepare_create(resource: Resource, obj: Object) -> None:
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = generate_name(metadata["generateName"])
     metadata.pop("generation", None)
-    if _has_generation(resource):
+    if _has_generation(resource) or resource.plural in _NUMBERED:
         metadata["generation"] = 1
     if resource.is_custom:
         if has_status(resource):
             obj.pop("status", None)
         return
+    if resource.plural == "namespaces" and not resource.group:
+        _keep_until_empty(obj)
     if resource.plural == "jobs":
         _select_own_pods(obj)
     elif resource.plural == "daemonsets":
         _number_template(obj, 1)
     if has_status(resource) and resource.plural not in _KEEPS_FIRST_STATUS:
         obj["status"] = _FIRST_STATUS.get(resource.plural, _no_status)(obj)
+
+
+def _keep_until_empty(namespace: Object) -> None:
+    """A namespace stays until its content is gone. Source: pkg/registry/core/namespace."""
+    finalizers = namespace.setdefault("spec", {}).setdefault("finalizers", [])
+    if KUBERNETES_FINALIZER not in finalizers:
+        finalizers.append(KUBERNETES_FINALIZER)
 
 
 def _number_template(daemon_set: Object, generation: int) -> None:
@@ -143,8 +156,12 @@ def _select_own_pods(job: Object) -> None:
         f"{prefix}job-name": metadata.get("name", ""),
     }
     template = spec["template"].setdefault("metadata", {})
-    template["labels"] = {**(template.get("labels") or {}), **own}
-    spec["selector"] = {"matchLabels": {f"{prefix}controller-uid": uid}}
+    template["labels"] = {**own, **(template.get("labels") or {})}
+    selector = spec.get("selector") or {}
+    mine = {f"{prefix}controller-uid": uid}
+    spec["selector"] = {**selector, "matchLabels": {**mine, **(selector.get("matchLabels") or {})}}
+    if not metadata.get("labels"):
+        metadata["labels"] = dict(template["labels"])
 
 
 def _no_status(obj: Object) -> Object:
@@ -169,15 +186,15 @@ def _definition_status(obj: Object) -> Object:
     versions = (obj.get("spec") or {}).get("versions") or ()
     stored = [row["name"] for row in versions if row.get("storage")][:1]
     return {
-        "conditions": [],
+        "conditions": None,
         "acceptedNames": {"plural": "", "kind": ""},
-        "storedVersions": stored,
+        "storedVersions": stored or None,
     }
 
 
 def _keep_stored_versions(new: Object) -> None:
     """A definition remembers every version in which objects may be stored."""
-    wanted = _definition_status(new)["storedVersions"]
+    wanted = _definition_status(new)["storedVersions"] or []
     known = (new.get("status") or {}).get("storedVersions") or []
     if wanted and wanted[0] not in known:
         new["status"] = {**(new.get("status") or {}), "storedVersions": [*known, wanted[0]]}
@@ -225,7 +242,11 @@ def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> 
         _keep_stored_versions(new)
     if resource.plural == "daemonsets" and not resource.is_custom:
         _count_template(new, old)
-    if "generation" in before and _counted(resource, new) != _counted(resource, old):
+    if (
+        "generation" in before
+        and _has_generation(resource)
+        and _counted(resource, new) != _counted(resource, old)
+    ):
         metadata["generation"] = before["generation"] + 1
 
 
@@ -248,6 +269,7 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
         result.pop("status", None)
     if resource.plural == "pods" and not resource.group:
         _keep_qos_class(result, old)
+        pods.settle_addresses(result.get("status") or {})
     if status_has_labels(resource):
         for key in ("labels", "annotations"):
             if metadata.get(key):

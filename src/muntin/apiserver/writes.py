@@ -22,6 +22,8 @@ from muntin.model import defaults, deprecation, validation
 from muntin.model.fields import managers
 from muntin.model.fitting import fitting
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
+from muntin.model.resources.lifecycle import Version, version_of
+from muntin.model.zeros import zeros_of
 from muntin.seams.store import RevisionConflict
 
 Object = dict[str, Any]
@@ -78,8 +80,10 @@ async def create(
         _normalise(request, attributes.obj)
     obj = attributes.obj
     strategy.prepare_create(resource, obj)
+    _show_zeros(core, resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
-    _refuse(resource, name, await _judged(_wrong_in_new, request, resource, obj))
+    server = version_of(core.schema.version)
+    _refuse(resource, name, await _judged(_wrong_in_new, request, resource, obj, server))
     fitting(core.schema.version).apply(resource, obj)
     await core.admission.validate(attributes)
     request.warnings.extend(_warnings(resource, obj, None))
@@ -152,9 +156,12 @@ async def _update_once(
     if not isinstance(changed, dict):
         found = await changed
         changed, managed = found.obj, found.fields
+    sent = changed if core.forms.names_subresources else dict(changed)
     new = _prepared(core, request, resource, changed, old, item, only)
     if managed is None:
-        managed = await field_managers.updated(core, request, resource, item, old, new)
+        # Once clients were counted as managers even of what they sent and could not change.
+        shown = new if core.forms.names_subresources else sent
+        managed = await field_managers.updated(core, request, resource, item, old, shown)
     attributes = _attributes(request, resource, new, old, view)
     if await core.admission.mutate(attributes):
         new = view.take(new, attributes.obj) if view else attributes.obj
@@ -164,7 +171,8 @@ async def _update_once(
     fit = fitting(core.schema.version)
     before = old if only else fit.whole(resource, old)
     through = attributes.subresource
-    causes = await _judged(_wrong_in_change, request, resource, new, before, only, through)
+    server = version_of(core.schema.version)
+    causes = await _judged(_wrong_in_change, request, resource, new, before, only, through, server)
     _refuse(resource, item.name, causes)
     fit.apply(resource, new)
     await core.admission.validate(attributes)
@@ -276,6 +284,14 @@ async def _stored(core: Core, resource: Resource, obj: Object, managed: bytes) -
     return encode(found, storage, managed)
 
 
+def _show_zeros(core: Core, resource: Resource, obj: Object) -> None:
+    """A new object's status, which the server made, has the zero values that every status has."""
+    type_ = core.schema.kind_type(resource.group, resource.version, resource.kind)
+    shape = type_.fields.get("status") if type_ is not None else None
+    if shape is not None and shape.code == "@" and "status" in obj:
+        zeros_of(core.schema).fill(core.schema.type(shape.ref), obj["status"])
+
+
 def _normalise(request: ApiRequest, obj: Object) -> None:
     """A custom object that admission changed is read anew."""
     if request.custom is not None:
@@ -293,17 +309,25 @@ async def _judged(
     return await asyncio.to_thread(judge, request, resource, *args)
 
 
-def _wrong_in_new(request: ApiRequest, resource: Resource, obj: Object) -> list[errors.Cause]:
+def _wrong_in_new(
+    request: ApiRequest, resource: Resource, obj: Object, server: Version
+) -> list[errors.Cause]:
     if request.custom is not None:
         from muntin.model.custom import objects
 
         return objects.validate_create(request.custom, obj)
-    causes = validation.validate_create(resource, obj)
+    causes = validation.validate_create(resource, obj, request.target.api_version, server)
     return causes + _wrong_in_definition(request, resource, obj, None)
 
 
 def _wrong_in_change(
-    request: ApiRequest, resource: Resource, new: Object, old: Object, only: bool, through: str
+    request: ApiRequest,
+    resource: Resource,
+    new: Object,
+    old: Object,
+    only: bool,
+    through: str,
+    server: Version,
 ) -> list[errors.Cause]:
     if (version := request.custom) is not None:
         from muntin.model.custom import objects
@@ -311,8 +335,8 @@ def _wrong_in_change(
         judge = objects.validate_status_update if only else objects.validate_update
         return judge(version, new, old)
     if only and through in ("", "status"):
-        return validation.validate_status_update(resource, new, old)
-    causes = validation.validate_update(resource, new, old, through)
+        return validation.validate_status_update(resource, new, old, server)
+    causes = validation.validate_update(resource, new, old, through, server)
     return causes + _wrong_in_definition(request, resource, new, old)
 
 

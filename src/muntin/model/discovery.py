@@ -67,28 +67,39 @@ def _group(name: str, versions: Sequence[str]) -> dict[str, Any]:
 
 
 def api_resource_list(
-    rows: Rows, group: str, version: str, *, with_singular: bool = True
+    rows: Rows, group: str, version: str, *, with_singular: bool = True, older: bool = False
 ) -> dict[str, Any] | None:
     """``/api/v1`` or ``/apis/<group>/<version>``, or None if it is not served.
 
-    Older versions of the API left singular names empty (``with_singular``).
+    Older versions of the API left singular names of built-in kinds empty (``with_singular``);
+    before 1.25 they also stored some kinds in older forms (``older``), which is seen in hashes.
     """
     wanted = [row for row in rows if (row.group, row.version) == (group, version)]
     if not wanted:
         return None
-    entries = [entry for row in wanted for entry in _legacy_entries(row)]
-    if not with_singular:
+    entries = [entry for row in wanted for entry in _legacy_entries(row, older=older)]
+    if not with_singular and not wanted[0].is_custom:
         for entry in entries:
             entry["singularName"] = ""
+    about = {"kind": "APIResourceList"}
+    if group not in _WITHOUT_VERSION:
+        about["apiVersion"] = "v1"
     return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
+        **about,
         "groupVersion": wanted[0].api_version,
-        "resources": sorted(entries, key=lambda entry: str(entry["name"])),
+        "resources": entries if wanted[0].is_custom else sorted(entries, key=_by_name),
     }
 
 
-def _legacy_entries(row: Resource) -> Iterable[dict[str, Any]]:
+# Groups from before lists of resources had a version of their own.
+_WITHOUT_VERSION = ("", "extensions")
+
+
+def _by_name(entry: dict[str, Any]) -> str:
+    return str(entry["name"])
+
+
+def _legacy_entries(row: Resource, *, older: bool) -> Iterable[dict[str, Any]]:
     entry: dict[str, Any] = {
         "name": row.plural,
         "singularName": row.singular,
@@ -101,7 +112,7 @@ def _legacy_entries(row: Resource) -> Iterable[dict[str, Any]]:
     if row.categories:
         entry["categories"] = list(row.categories)
     if row.is_stored and "create" in row.verbs:
-        entry["storageVersionHash"] = _storage_version_hash(row)
+        entry["storageVersionHash"] = _storage_version_hash(row, older=older)
     yield entry
     for sub in row.subresources:
         group, version, kind = _subresource_kind(row, sub)
@@ -123,10 +134,40 @@ def _subresource_kind(row: Resource, sub: Subresource) -> tuple[str, str, str]:
     return sub.group, sub.version, sub.kind
 
 
-def _storage_version_hash(row: Resource) -> str:
+# In which version upstream says that it stores a kind, where that is not the newest: always, and
+# before 1.25. As kube-apiserver 1.36 and 1.20 answer.
+_FIRST = {("apiextensions.k8s.io", "CustomResourceDefinition"): "v1beta1"}
+_OLDER = {
+    **_FIRST,
+    ("autoscaling", "HorizontalPodAutoscaler"): "v1",
+    **dict.fromkeys(
+        (
+            ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+            ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+            ("apiregistration.k8s.io", "APIService"),
+            ("batch", "CronJob"),
+            ("certificates.k8s.io", "CertificateSigningRequest"),
+            ("coordination.k8s.io", "Lease"),
+            ("discovery.k8s.io", "EndpointSlice"),
+            ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
+            ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
+            ("networking.k8s.io", "Ingress"),
+            ("networking.k8s.io", "IngressClass"),
+            ("node.k8s.io", "RuntimeClass"),
+            ("policy", "PodDisruptionBudget"),
+            ("storage.k8s.io", "CSIDriver"),
+        ),
+        "v1beta1",
+    ),
+}
+
+
+def _storage_version_hash(row: Resource, *, older: bool) -> str:
     """Source: apiserver pkg/endpoints/discovery/storageversionhash.go."""
     stored = storage_version(row)
-    digest = hashlib.sha256(f"{stored.group}/{stored.version}/{stored.kind}".encode()).digest()
+    known = _OLDER if older else _FIRST
+    version = known.get((stored.group, stored.kind), stored.version)
+    digest = hashlib.sha256(f"{stored.group}/{version}/{stored.kind}".encode()).digest()
     return b64encode(digest[:8]).decode("ascii")
 
 
@@ -169,7 +210,7 @@ def _aggregated_group(rows: Rows, group: str, versions: Sequence[str]) -> dict[s
 def _aggregated_resource(row: Resource) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "resource": row.plural,
-        "responseKind": _kind(row.group, row.version, row.kind),
+        "responseKind": _kind(row, (row.group, row.version, row.kind)),
         "scope": "Namespaced" if row.namespaced else "Cluster",
         "singularResource": row.singular,
         "verbs": list(row.verbs),
@@ -182,7 +223,7 @@ def _aggregated_resource(row: Resource) -> dict[str, Any]:
         entry["subresources"] = [
             {
                 "subresource": sub.name,
-                "responseKind": _kind(*_subresource_kind(row, sub)),
+                "responseKind": _kind(row, _subresource_kind(row, sub)),
                 "verbs": list(sub.verbs),
             }
             for sub in row.subresources
@@ -190,5 +231,9 @@ def _aggregated_resource(row: Resource) -> dict[str, Any]:
     return entry
 
 
-def _kind(group: str, version: str, kind: str) -> dict[str, str]:
+def _kind(row: Resource, found: tuple[str, str, str]) -> dict[str, str]:
+    """The kind of answers, whose group and version are left empty where they are the row's."""
+    group, version, kind = found
+    if (group, version) == (row.group, row.version):
+        group = version = ""
     return {"group": group, "version": version, "kind": kind}

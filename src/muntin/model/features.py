@@ -25,7 +25,8 @@ class ApiFeature(StrEnum):
     NODES_READ_BY_SELECTOR = "nodes-read-by-selector"
     CUSTOM_RATCHETING = "custom-ratcheting"
     CUSTOM_NAME_FORMATS = "custom-name-formats"
-    TODAYS_ROLES = "todays-roles"
+    FIELD_VALIDATION = "field-validation"
+    TODAYS_DEFAULTS = "todays-defaults"
     LOG_STREAMS = "log-streams"
 
 
@@ -50,9 +51,11 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.CUSTOM_RATCHETING: (1, 30),
     # Schemas of custom resources may ask for names as Kubernetes has them.
     ApiFeature.CUSTOM_NAME_FORMATS: (1, 34),
-    # The roles that every cluster has are those of the newest API; between are versions that are
-    # not served.
-    ApiFeature.TODAYS_ROLES: (1, 25),
+    # Unknown and repeated fields are refused or warned of, as the client asks.
+    ApiFeature.FIELD_VALIDATION: (1, 25),
+    # Roles that every cluster has, and versions that objects are said to be stored in, are those
+    # of the newest API. (What is between 1.20 and 1.25 is not served.)
+    ApiFeature.TODAYS_DEFAULTS: (1, 25),
     # A log can be read of one of its two streams alone.
     ApiFeature.LOG_STREAMS: (1, 32),
 }

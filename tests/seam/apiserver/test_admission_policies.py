@@ -331,7 +331,7 @@ def test_a_kind_of_parameters_that_is_not_there():
         (
             {"variables": [{"name": "if", "expression": "1"}]},
             "spec.variables[0].name",
-            "name is not a valid CEL identifier",
+            "must be a valid CEL identifier",
         ),
         (
             {"matchConditions": [{"name": "a", "expression": "1"}]},

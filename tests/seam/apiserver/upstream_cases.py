@@ -4,8 +4,9 @@ A case file under tests/golden/upstream/cases is a list of steps, run in order a
 a namespace of its own:
 ``send`` METHOD and path (``{ns}`` stands for the namespace), ``body``, ``type`` (of the body),
 ``accept``, ``as`` (a user to impersonate, groups after commas), ``keep`` (names for values of the
-answer, by dotted path, to be used as ``{name}`` later) and ``versions`` (the API versions that
-are asked; all, where it is missing).
+answer, by dotted path, to be used as ``{name}`` later), ``versions`` (the API versions that
+are asked; all, where it is missing), ``until`` (what the answer's text must hold; it is asked again
+until then, for what a server does in its own time) and ``unordered`` (causes come in any order).
 Answers lie under tests/golden/upstream/answers/VERSION, one JSON document per case file.
 """
 
@@ -16,6 +17,7 @@ import json
 import re
 import secrets
 import ssl
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +29,12 @@ HERE = Path(__file__).parents[2] / "golden/upstream"
 CASES = HERE / "cases"
 ANSWERS = HERE / "answers"
 CHANGING = {"uid", "resourceVersion", "creationTimestamp", "time", "deletionTimestamp",
-            "lastTransitionTime", "lastUpdateTime", "continue", "selfLink"}  # fmt: skip
+            "lastTransitionTime", "lastUpdateTime", "continue", "selfLink",
+            "serverAddress"}  # fmt: skip
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+# Revisions and times in sentences and in YAML.
+_SHOWN_REVISION = re.compile(r'(ResourceVersion in record \(|resourceVersion: ")\d+(\)|")')
+_SHOWN_TIME = re.compile(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"')
 _ADDRESS = re.compile(r"\b10\.(9[6-9]|10\d|11[01])\.\d+\.\d+\b")
 
 
@@ -73,7 +79,7 @@ def run(target: Target, name: str, version: str) -> list[dict[str, Any]]:
     kept = {"ns": namespace}
     found = []
     for step in steps(name, version):
-        status, kind, warning, raw = _step(target, step, kept)
+        status, kind, warning, raw = _awaited(target, step, kept)
         answer = _plain(kind, raw)
         for key, path in step.get("keep", {}).items():
             kept[key] = str(_at(answer, path))
@@ -82,7 +88,7 @@ def run(target: Target, name: str, version: str) -> list[dict[str, Any]]:
                 "send": step["send"],
                 **({"warning": warning.replace(namespace, "{ns}")} if warning else {}),
                 "status": status,
-                "body": _comparable(answer, namespace),
+                "body": _shuffled(_comparable(answer, namespace), step),
             }
         )
     _ask(target, "DELETE", f"/api/v1/namespaces/{namespace}", None)
@@ -93,6 +99,30 @@ def _ask(target: Target, method: str, path: str, body: Any) -> None:
     data = None if body is None else json.dumps(body).encode()
     status, _, _, raw = target.send(method, path, data, {"Content-Type": "application/json"})
     assert status < 300, raw
+
+
+def _awaited(
+    target: Target, step: dict[str, Any], kept: dict[str, str]
+) -> tuple[int, str, str, bytes]:
+    """The answer to a step; one with ``until`` is asked for ten seconds at most."""
+    ends = time.monotonic() + 10
+    while True:
+        found = _step(target, step, kept)
+        wanted = step.get("until")
+        if wanted is None or re.search(wanted, found[3].decode()) or time.monotonic() > ends:
+            return found
+        time.sleep(0.05)
+
+
+def _shuffled(body: Any, step: dict[str, Any]) -> Any:
+    """With causes in one order, where the server has none."""
+    if not step.get("unordered") or body.get("kind") != "Status":
+        return body
+    causes = body.get("details", {}).get("causes", [])
+    if len(causes) > 1:
+        causes.sort(key=lambda cause: (cause.get("field", ""), cause["message"]))
+        body["message"] = body["message"].partition("[")[0]
+    return body
 
 
 def _step(
@@ -135,19 +165,23 @@ def _plain(kind: str, raw: bytes) -> Any:
     return raw.decode("utf-8", "replace")
 
 
-def _comparable(value: Any, namespace: str) -> Any:
+def _comparable(value: Any, namespace: str, group: str = "") -> Any:
     if isinstance(value, dict):
         if "columnDefinitions" in value:
             value = _table(value)
+        if "storageVersionHash" in value and namespace in group:  # which is made of the name
+            value = {**value, "storageVersionHash": "{changes}"}
+        group = value.get("groupVersion", group)
         return {
-            key: "{changes}" if key in CHANGING and item else _comparable(item, namespace)
+            key: "{changes}" if key in CHANGING and item else _comparable(item, namespace, group)
             for key, item in sorted(value.items())
             if not (key == "creationTimestamp" and item is None)
         }
     if isinstance(value, list):
-        return [_comparable(item, namespace) for item in value]
+        return [_comparable(item, namespace, group) for item in value]
     if isinstance(value, str):
         text = value.replace(namespace, "{ns}")
+        text = _SHOWN_TIME.sub('"{time}"', _SHOWN_REVISION.sub(r"\1{revision}\2", text))
         return _ADDRESS.sub("{address}", _UID.sub("{uid}", text))
     return value
 
@@ -165,8 +199,15 @@ def _table(table: dict[str, Any]) -> dict[str, Any]:
     return {**table, "columnDefinitions": columns, "rows": rows}
 
 
+_TIME = r"(\d+[smhdy]){1,2}|\d{4}-\d\d-\d\dT[\d:]+Z"
+
+
 def _is_time(cell: Any) -> bool:
-    return isinstance(cell, str) and re.fullmatch(r"\d+s|\d{4}-\d\d-\d\dT[\d:]+Z", cell) is not None
+    return isinstance(cell, str) and re.fullmatch(_TIME, cell) is not None
+
+
+def _manager(entry: Any) -> tuple[str, ...]:
+    return tuple(entry.get(key, "") for key in ("operation", "manager", "subresource"))
 
 
 def differences(wanted: Any, found: Any, path: str = "") -> Iterator[str]:
@@ -177,6 +218,8 @@ def differences(wanted: Any, found: Any, path: str = "") -> Iterator[str]:
                 wanted.get(key, "(nothing)"), found.get(key, "(nothing)"), f"{path}.{key}"
             )
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        if path.endswith(".managedFields"):  # sorted by time, which may or may not differ
+            wanted, found = sorted(wanted, key=_manager), sorted(found, key=_manager)
         for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from differences(one, other, f"{path}[{index}]")
     elif wanted != found:

@@ -1,9 +1,7 @@
-"""What the kinds that configure admission may say beyond their own validation.
+"""Nobody lets an admission policy read parameters that they may not read themselves.
 
-Webhooks of version v1 have no side effects in a dry run (the first version allowed them), and
-nobody lets a policy read parameters that they may not read themselves. Source: kubernetes v1.34
-pkg/registry/admissionregistration/{mutatingwebhookconfiguration/strategy,
-validatingadmissionpolicy/authz,validatingadmissionpolicybinding/authz}.go.
+Source: kubernetes v1.34 pkg/registry/admissionregistration/{validatingadmissionpolicy,
+validatingadmissionpolicybinding}/authz.go.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _POLICIES = {
 
 
 class AdmissionConfiguration(Silent):
-    """Judges new and changed webhook configurations, policies and bindings."""
+    """Judges new and changed policies and bindings."""
 
     def __init__(self, cache: Cache, authorizer: Authorizer, find_kind: FindKind) -> None:
         self._cache = cache
@@ -45,24 +43,10 @@ class AdmissionConfiguration(Silent):
         if attributes.operation not in ("CREATE", "UPDATE"):
             return
         found = Findings()
-        if resource.plural.endswith("webhookconfigurations"):
-            self._webhooks(attributes, found)
-        elif SUPERUSERS not in attributes.user.groups:
+        if SUPERUSERS not in attributes.user.groups:
             self._parameters(attributes, found)
         if found.causes:
             raise status.invalid(resource, attributes.name, found.causes)
-
-    def _webhooks(self, attributes: Attributes, found: Findings) -> None:
-        from muntin.model.validation import webhooks
-
-        if attributes.request.target.version != "v1":
-            return
-        if attributes.old is not None:
-            before = Findings()
-            webhooks.side_effects(attributes.old, before)
-            if before.causes:
-                return
-        webhooks.side_effects(attributes.obj, found)
 
     def _parameters(self, attributes: Attributes, found: Findings) -> None:
         spec: Mapping[str, Any] = attributes.obj.get("spec") or {}

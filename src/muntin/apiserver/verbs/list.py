@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from muntin.apiserver import list_options, output, paging, status
+from muntin.apiserver import list_options, negotiation, output, paging, status
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item, prefix_of
 from muntin.apiserver.list_options import EXACT, ListOptions
@@ -38,6 +38,8 @@ async def run(core: Core, request: ApiRequest) -> Response:
     else:
         items, revision = await _read(core, request, wanted, options)
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
+    if request.target.is_custom and form.kind == negotiation.OBJECT:
+        metadata["continue"] = ""  # which the lists of built-in kinds leave out
     page = items[start : start + options.limit] if options.limit else items[start:]
     left = len(items) - start - len(page)
     if left:

@@ -44,7 +44,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
 def _unversioned(request: ApiRequest) -> status.ApiError:
     text = "Invalid value: 0: must be specified for an update"
     cause = Cause("FieldValueInvalid", "metadata.resourceVersion", text)
-    return status.invalid(request.target, request.name, [cause])
+    return status.invalid(request.target, request.name, [cause], by_resource=True)
 
 
 def replacing(new: Object, take: Callable[[Object, Object], Object]) -> writes.Change:

@@ -42,7 +42,7 @@ def set_condition(
     status: Status, type_: str, value: str, reason: str, message: str, now: str
 ) -> None:
     """Set a condition; its time changes only with its value."""
-    rows = status.setdefault("conditions", [])
+    rows = status["conditions"] = status.get("conditions") or []
     row = next((row for row in rows if row.get("type") == type_), None)
     if row is None:
         rows.append(row := {"type": type_})

@@ -181,8 +181,8 @@ def _scale(raw: Object | None) -> Scale | None:
 def _row(definition: Definition, version: Version) -> Resource:
     names = definition.names
     subresources = (
-        *((_SCALE,) if version.scale else ()),
         *((_STATUS,) if version.has_status else ()),
+        *((_SCALE,) if version.scale else ()),
     )
     return Resource(
         group=definition.group,

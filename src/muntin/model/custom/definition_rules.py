@@ -105,7 +105,7 @@ def validate_status(obj: Object, found: Findings) -> None:
 
 def _status(obj: Object, found: Findings) -> None:
     validate_status(obj, found)
-    path, stored = "status.storedVersions", (obj.get("status") or {}).get("storedVersions") or []
+    path, stored = "status.storedVersions", (obj.get("status") or {}).get("storedVersions")
     if not stored:
         found.invalid(path, stored, "must have at least one stored version")
         return
@@ -154,6 +154,7 @@ def _spec(spec: Object, found: Findings, old: Object | None) -> None:
     _versions(spec, before, found)
     _required_names(spec.get("names") or {}, found)
     _names(spec.get("names") or {}, "spec.names", found)
+    _for_all_versions(spec, before, found)
     conversion = spec.get("conversion") or {}
     if conversion.get("strategy") == "Webhook" and keeps:
         text = "must be None if spec.preserveUnknownFields is true"
@@ -197,24 +198,82 @@ def _schemas_there(spec: Object, before: Object | None, found: Findings, keeps: 
 
 
 def _versions(spec: Object, before: Object | None, found: Findings) -> None:
+    """What the versions say each, and that there is one that is stored."""
     versions = spec.get("versions") or []
     known = {v["name"]: v for v in (before or {}).get("versions") or ()}
-    must_be_structural = not spec.get("preserveUnknownFields") or any(
-        _is_extended(part) for part in _all_parts(spec)
-    )
+    strict = _must_be_structural(spec)
+    shared = _shared(versions)
     for index, version in enumerate(versions):
         path = f"spec.versions[{index}]"
         name = version.get("name") or ""
-        if wrong := names.dns1035_label(name):
-            found.invalid(f"{path}.name", name, ",".join(wrong))
+        _version_name(name, f"{path}.name", found)
         was = _schema(known[name]) if name in known else None
-        _version(version, path, was, found, must_be_structural)
+        _deprecation(version, f"{path}.deprecationWarning", found)
+        own = {key: value for key, value in version.items() if key not in shared}
+        _content(own, version, path, _PLACES, was, found, strict=strict, any_status=False)
     listed = [version.get("name") for version in versions]
     if len(set(listed)) != len(listed):
         found.invalid("spec.versions", versions, "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
         text = "must have exactly one version marked as storage version"
         found.invalid("spec.versions", versions, text)
+    if versions:
+        _version_name(versions[0].get("name") or "", "spec.version", found)
+
+
+def _version_name(name: str, path: str, found: Findings) -> None:
+    if wrong := names.dns1035_label(name):
+        found.invalid(path, name, ",".join(wrong))
+
+
+# Where a version says what it says, and where it is said once for all versions that say the same.
+_PLACES = {
+    "schema": "schema",
+    "subresources": "subresources",
+    "additionalPrinterColumns": "additionalPrinterColumns",
+    "selectableFields": "selectableFields",
+}
+_SHARED_PLACES = {**_PLACES, "schema": "validation"}
+
+
+def _shared(versions: list[Any]) -> Object:
+    """What all versions have alike, which is then judged once.
+
+    Source: apiextensions-apiserver pkg/apis/apiextensions/v1/conversion.go.
+    """
+    if not versions:
+        return {}
+    first = versions[0]
+    return {
+        key: first[key]
+        for key in _PLACES
+        if first.get(key) is not None and all(row.get(key) == first[key] for row in versions)
+    }
+
+
+def _for_all_versions(spec: Object, before: Object | None, found: Findings) -> None:
+    """What is said for all versions alike."""
+    versions = spec.get("versions") or []
+    if shared := _shared(versions):
+        known = {v["name"]: v for v in (before or {}).get("versions") or ()}
+        name = versions[0].get("name")
+        was = _schema(known[name]) if name in known else None
+        strict = _must_be_structural(spec)
+        whole = {"subresources": {}, **shared}
+        any_status = any(map(_has_status, versions))
+        _content(
+            shared, whole, "spec", _SHARED_PLACES, was, found, strict=strict, any_status=any_status
+        )
+
+
+def _has_status(version: Object) -> bool:
+    return (version.get("subresources") or {}).get("status") is not None
+
+
+def _must_be_structural(spec: Object) -> bool:
+    return not spec.get("preserveUnknownFields") or any(
+        _is_extended(part) for part in _all_parts(spec)
+    )
 
 
 _EXTENSIONS = (
@@ -229,21 +288,24 @@ def _is_extended(schema: Json) -> bool:
     return any(schema.get(name) for name in _EXTENSIONS)
 
 
-def _version(
-    version: Object, path: str, was: Json | None, found: Findings, must_be_structural: bool
-) -> None:
-    _deprecation(version, f"{path}.deprecationWarning", found)
-    schema, subresources = _schema(version), version.get("subresources") or {}
+def _content(
+    content: Object, version: Object, path: str, places: Mapping[str, str], was: Json | None,
+    found: Findings, *, strict: bool, any_status: bool,
+) -> None:  # fmt: skip
+    """Schema, subresources, columns and selectable fields in ``content``, part of ``version``."""
+    schema = _schema(content)
     if schema is not None:
-        has_status = subresources.get("status") is not None
-        at = f"{path}.schema.openAPIV3Schema"
-        _whole_schema(schema, at, found, was, has_status, must_be_structural)
-    _subresources(subresources, f"{path}.subresources", found)
-    for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
+        at = f"{path}.{places['schema']}.openAPIV3Schema"
+        _whole_schema(schema, at, found, was, any_status or _has_status(version), strict)
+    _subresources(content.get("subresources") or {}, f"{path}.subresources", found)
+    for index, column in enumerate(content.get("additionalPrinterColumns") or ()):
         _column(column, f"{path}.additionalPrinterColumns[{index}]", found)
-    fields = version.get("selectableFields") or ()
+    fields = content.get("selectableFields") or ()
+    schema = _schema(version)
     if fields and schema is None:
         text = "may only be set when `version.schema.openAPIV3Schema` is not included"
+        if path == "spec":
+            text = "may only be set when validations.schema is included"
         found.invalid(f"{path}.selectableFields", "", text)
     elif fields and schema is not None:
         _selectable(fields, parse(schema), f"{path}.selectableFields", found)

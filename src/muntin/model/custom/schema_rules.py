@@ -238,6 +238,17 @@ def _rule_form(rule: Json, path: str, schema: Structural, found: Findings) -> No
             found.invalid(f"{path}.fieldPath", at, "must be a valid path")
 
 
+def _shown(rule: Json) -> Json:
+    """A rule as messages show it: all its fields, by the names of the server's own type."""
+    return {name[0].upper() + name[1:]: rule.get(name, missing) for name, missing in _RULE_FIELDS}
+
+
+_RULE_FIELDS = (
+    ("rule", ""), ("message", ""), ("messageExpression", ""), ("reason", None), ("fieldPath", ""),
+    ("optionalOldSelf", None),
+)  # fmt: skip
+
+
 def _has_break(text: str) -> bool:
     return "\n" in text or "\r" in text
 
@@ -256,9 +267,9 @@ def _rule_programs(
     for index, raw in enumerate(rules):
         at, rule = f"{path}.x-kubernetes-validations[{index}]", compile_rule(raw, schema, shape)
         if rule.error:
-            found.invalid(f"{at}.rule", raw, rule.error)
+            found.invalid(f"{at}.rule", _shown(raw), rule.error)
         if rule.message_error:
-            found.invalid(f"{at}.messageExpression", raw, rule.message_error)
+            found.invalid(f"{at}.messageExpression", _shown(raw), rule.message_error)
         if rule.uses_old and place.loose:
             text = (
                 "oldSelf cannot be used on the uncorrelatable portion of the schema within "

@@ -250,6 +250,7 @@ _JUNCTORS = {"anyOf": _any_of, "oneOf": _one_of, "allOf": _all_of}
 
 def _checks(schema: Json, types: tuple[str, ...], known: frozenset[str]) -> tuple[Check, ...]:
     found = [make(schema[key], schema) for key, make in _MAKERS.items() if key in schema]
+    found.append(_text(schema))
     if name := schema.get("format"):
         if "string" in types or not types:
             if formats.normal(name) in known:
@@ -316,30 +317,23 @@ def go_float(value: float) -> str:
     return f"{sign}{mantissa}e{'+' if power >= 0 else '-'}{abs(power):02d}"
 
 
-def _max_length(limit: int, schema: Json) -> Check:
-    def check(value: Any, path: str, out: Outcome) -> None:
-        if isinstance(value, str) and len(value) > limit:
-            out.found.too_long(out.at(path), limit)
-
-    return check
-
-
-def _min_length(limit: int, schema: Json) -> Check:
-    def check(value: Any, path: str, out: Outcome) -> None:
-        if isinstance(value, str) and len(value) < limit:
-            out.invalid(path, value, f"should be at least {limit} chars long")
-
-    return check
-
-
-def _pattern(text: str, schema: Json) -> Check | None:
-    if not text:
+def _text(schema: Json) -> Check | None:
+    """Length and pattern of a text: only the first fault is told."""
+    longest, shortest = schema.get("maxLength"), schema.get("minLength")
+    pattern = schema.get("pattern")
+    search = compile_pattern(pattern).search if pattern else None
+    if longest is None and shortest is None and search is None:
         return None
-    search = compile_pattern(text).search
 
     def check(value: Any, path: str, out: Outcome) -> None:
-        if isinstance(value, str) and search(value) is None:
-            out.invalid(path, value, f"should match '{text}'")
+        if not isinstance(value, str):
+            return
+        if longest is not None and len(value) > longest:
+            out.found.too_long(out.at(path), longest)
+        elif shortest is not None and len(value) < shortest:
+            out.invalid(path, value, f"should be at least {shortest} chars long")
+        elif search is not None and search(value) is None:
+            out.invalid(path, value, f"should match '{pattern}'")
 
     return check
 
@@ -466,9 +460,6 @@ _MAKERS: dict[str, Callable[[Any, Json], Check | None]] = {
     "maximum": _maximum,
     "minimum": _minimum,
     "multipleOf": _multiple_of,
-    "maxLength": _max_length,
-    "minLength": _min_length,
-    "pattern": _pattern,
     "maxItems": _max_items,
     "minItems": _min_items,
     "uniqueItems": _unique_items,

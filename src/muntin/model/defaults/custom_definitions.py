@@ -11,7 +11,8 @@ Object = dict[str, Any]
 
 
 def custom_resource_definition(obj: Object) -> None:
-    """Names that follow from the kind, no conversion, and the port of a webhook's Service."""
+    """Names that follow from the kind, no conversion, the port of a webhook's Service, and the
+    versions in which objects are stored."""
     spec = obj.get("spec") or {}
     names = spec.get("names") or {}
     kind = names.get("kind") or ""
@@ -23,3 +24,7 @@ def custom_resource_definition(obj: Object) -> None:
     config = (conversion.get("webhook") or {}).get("clientConfig") or {}
     if config.get("service") is not None:
         config["service"].setdefault("port", 443)
+    status = obj.get("status") or {}
+    stored = [row.get("name") for row in spec.get("versions") or () if row.get("storage")]
+    if stored and not status.get("storedVersions"):
+        obj["status"] = {**status, "storedVersions": stored}

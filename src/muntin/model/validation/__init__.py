@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from muntin.kit.errors import Cause
 from muntin.model.resources import Resource
+from muntin.model.resources.lifecycle import Version
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.metadata import metadata, metadata_update
 from muntin.model.validation.rules import CREATE, STATUS, SUBRESOURCE_UPDATE, UPDATE
 
 
-def validate_create(resource: Resource, obj: Object) -> list[Cause]:
-    """What is wrong with a new ``obj``; its metadata must already be complete."""
-    found = Findings()
+def validate_create(
+    resource: Resource, obj: Object, asked: str = "", server: Version = ()
+) -> list[Cause]:
+    """What is wrong with a new ``obj`` that came in the version ``asked`` (empty: as stored).
+
+    Its metadata must already be complete. ``server`` is the API version whose rules hold; without
+    one they are the newest.
+    """
+    found = Findings(asked or resource.api_version, server)
     metadata(resource, obj["metadata"], found)
     rule = CREATE.get((resource.group, resource.kind))
     if rule is not None:
@@ -25,10 +32,10 @@ def validate_create(resource: Resource, obj: Object) -> list[Cause]:
 
 
 def validate_update(
-    resource: Resource, new: Object, old: Object, subresource: str = ""
+    resource: Resource, new: Object, old: Object, subresource: str = "", server: Version = ()
 ) -> list[Cause]:
     """What is wrong with ``new`` as the successor of ``old``, changed through ``subresource``."""
-    found = Findings()
+    found = Findings(server=server)
     metadata_update(resource, new["metadata"], old["metadata"], found)
     key = (resource.group, resource.kind)
     rule = SUBRESOURCE_UPDATE.get((*key, subresource)) or UPDATE.get(key)
@@ -41,9 +48,11 @@ def validate_update(
     return found.causes
 
 
-def validate_status_update(resource: Resource, new: Object, old: Object) -> list[Cause]:
+def validate_status_update(
+    resource: Resource, new: Object, old: Object, server: Version = ()
+) -> list[Cause]:
     """What is wrong with ``new`` when only its status was to change."""
-    found = Findings()
+    found = Findings(server=server)
     metadata_update(resource, new["metadata"], old["metadata"], found)
     rule = STATUS.get((resource.group, resource.kind))
     if rule is not None:

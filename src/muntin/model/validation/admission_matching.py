@@ -148,4 +148,4 @@ def expression(
         return
     if results and program.result not in results:
         wanted = results[0] if len(results) == 1 else f"one of [{' '.join(results)}]"
-        found.invalid(path, text, f"must evaluate to {wanted}")
+        found.invalid(path, text, f"must evaluate to {wanted} but got {program.result}")

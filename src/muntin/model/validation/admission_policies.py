@@ -104,7 +104,7 @@ def variable_rows(rows: Sequence[Object], params: bool, found: Findings) -> tupl
         if not name.strip():
             found.required(f"{path}.name", "name is not specified")
         elif _is_word(name) is None or name in _RESERVED:
-            found.invalid(f"{path}.name", name, "name is not a valid CEL identifier")
+            found.invalid(f"{path}.name", name, "must be a valid CEL identifier")
         if not text.strip():
             found.required(f"{path}.expression", "expression is not specified")
         else:

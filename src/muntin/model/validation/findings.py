@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from muntin.kit.errors import Cause
+from muntin.model.resources.lifecycle import Version, has_rule
 
 Object = Mapping[str, Any]
 
@@ -17,16 +18,31 @@ IMMUTABLE = "field is immutable"
 NOT_NEGATIVE = "must be greater than or equal to 0"
 
 
+_OF_HTML = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
+
+
 def shown(value: Any) -> str:
-    """``value`` as messages show it: text in quotes, the rest as JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """``value`` as messages show it: text in quotes, the rest as JSON that HTML may hold."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if isinstance(value, str) else text.translate(_OF_HTML)
 
 
 class Findings:
-    """A growing list of causes; each method adds one."""
+    """A growing list of causes; each method adds one.
 
-    def __init__(self) -> None:
+    ``asked`` is the version through which a client speaks of an object, where that makes a
+    difference: objects themselves are in the form in which they are stored. ``server`` is the
+    API version whose rules hold; empty means the newest.
+    """
+
+    def __init__(self, asked: str = "", server: Version = ()) -> None:
         self.causes: list[Cause] = []
+        self.asked = asked
+        self._server = server
+
+    def has(self, rule: str) -> bool:
+        """Whether a rule of `resources.lifecycle` holds already in the API version at hand."""
+        return not self._server or has_rule(rule, self._server)
 
     def _add(self, reason: str, path: str, message: str) -> None:
         self.causes.append(Cause(f"FieldValue{reason}", path, message))

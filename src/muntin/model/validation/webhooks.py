@@ -27,8 +27,9 @@ _URL_FORM = "; desired format: https://host[/path]"
 
 
 def configuration(obj: Object, found: Findings) -> None:
-    """A new configuration, of either kind."""
-    _configuration(obj, found, {}, unique=True, known_versions=True)
+    """A new configuration, of either kind; webhooks of the first version may have side effects."""
+    effects = _SIDE_EFFECTS if found.asked.endswith("/v1beta1") else NO_SIDE_EFFECTS
+    _configuration(obj, found, {}, effects, unique=True, known_versions=True)
 
 
 def configuration_update(new: Object, old: Object, found: Findings) -> None:
@@ -42,19 +43,14 @@ def configuration_update(new: Object, old: Object, found: Findings) -> None:
         new,
         found,
         known,
+        NO_SIDE_EFFECTS if all(map(_is_harmless, before)) else _SIDE_EFFECTS,
         unique=len(set(named)) == len(named),
         known_versions=all(_has_known(hook) for hook in before),
     )
 
 
-def side_effects(obj: Object, found: Findings) -> None:
-    """What the version ``v1`` asks for beyond `configuration`: webhooks that may run dry."""
-    for index, hook in enumerate(obj.get("webhooks") or ()):
-        path, value = f"webhooks[{index}].sideEffects", hook.get("sideEffects")
-        if value is None:
-            found.required(path, f"must specify one of {', '.join(NO_SIDE_EFFECTS)}")
-        elif value in _SIDE_EFFECTS and value not in NO_SIDE_EFFECTS:
-            found.not_supported(path, value, NO_SIDE_EFFECTS)
+def _is_harmless(hook: Object) -> bool:
+    return hook.get("sideEffects") in NO_SIDE_EFFECTS
 
 
 def _has_known(hook: Object) -> bool:
@@ -63,19 +59,22 @@ def _has_known(hook: Object) -> bool:
 
 
 def _configuration(
-    obj: Object, found: Findings, known: dict[Any, Any], *, unique: bool, known_versions: bool
-) -> None:
+    obj: Object, found: Findings, known: dict[Any, Any], effects: Sequence[str], *, unique: bool,
+    known_versions: bool,
+) -> None:  # fmt: skip
     seen: set[Any] = set()
     for index, hook in enumerate(obj.get("webhooks") or ()):
         path = f"webhooks[{index}]"
-        _hook(hook, path, found, known)
+        _hook(hook, path, found, known, effects)
         versions = hook.get("admissionReviewVersions") or ()
         _versions(versions, f"{path}.admissionReviewVersions", found, known_versions)
         if unique and hook.get("name"):
             found.unique(f"{path}.name", hook["name"], seen)
 
 
-def _hook(hook: Object, path: str, found: Findings, known: dict[Any, Any]) -> None:
+def _hook(
+    hook: Object, path: str, found: Findings, known: dict[Any, Any], allowed: Sequence[str]
+) -> None:
     fully_qualified(hook.get("name") or "", f"{path}.name", found)
     for index, row in enumerate(hook.get("rules") or ()):
         rule(row, f"{path}.rules[{index}]", found)
@@ -83,8 +82,10 @@ def _hook(hook: Object, path: str, found: Findings, known: dict[Any, Any]) -> No
         if hook.get(field) is not None and hook[field] not in values:
             found.not_supported(f"{path}.{field}", hook[field], values)
     effects = hook.get("sideEffects")
-    if effects is not None and effects not in _SIDE_EFFECTS:
-        found.not_supported(f"{path}.sideEffects", effects, NO_SIDE_EFFECTS)
+    if effects is None:
+        found.required(f"{path}.sideEffects", f"must specify one of {', '.join(allowed)}")
+    elif effects not in allowed:
+        found.not_supported(f"{path}.sideEffects", effects, allowed)
     timeout = hook.get("timeoutSeconds")
     if timeout is not None and not 1 <= timeout <= 30:
         text = "the timeout value must be between 1 and 30 seconds"
