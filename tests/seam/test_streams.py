@@ -2,7 +2,7 @@
 
 Covered: SPDY and WebSocket exec, stdin to its end, exit codes, terminal sizes, a user who hangs
 up, large input with back-pressure, translation of a WebSocket user to a SPDY server, port-forward
-raw and tunnelled with half-closed connections, refusals.
+raw, tunnelled with half-closed connections and in channels, refusals.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import pytest
 from muntin.kit.errors import Invalid, Unavailable
 from muntin.kit.http.client import HttpClient, Upgraded
 from muntin.kit.http.server import HttpServer, Response, Upgrade
-from muntin.seams.streams import portforward, remotecommand
+from muntin.seams.streams import portforward, portforward_channels, remotecommand
 from muntin.seams.streams.client import SPDY_HEADERS, RemoteCommand, translate
 from muntin.seams.streams.duplex import StreamDuplex
 from muntin.seams.streams.remotecommand import Options, error_status, exit_status
@@ -75,18 +75,15 @@ class Server:
         return answer
 
     async def websocket(self, protocol, path="/exec"):
-        key = base64.b64encode(os.urandom(16)).decode()
-        stream = await self.upgrade(
-            {
-                "Connection": "Upgrade",
-                "Upgrade": "websocket",
-                "Sec-WebSocket-Version": "13",
-                "Sec-WebSocket-Key": key,
-                "Sec-WebSocket-Protocol": protocol,
-            },
-            path,
-        )
-        return WebSocket(stream, client=True)
+        headers = {
+            "Connection": "Upgrade",
+            "Upgrade": "websocket",
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
+        }
+        if protocol:
+            headers["Sec-WebSocket-Protocol"] = protocol
+        return WebSocket(await self.upgrade(headers, path), client=True)
 
 
 async def collect(read):
@@ -148,6 +145,43 @@ def test_exec_over_websocket_v5_knows_the_end_of_input():
             got = await websocket_echo(server)
             assert (got[1], got[2]) == (b"hello", b"done")
             assert json.loads(got[3])["reason"] == "NonZeroExitCode"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    "protocol, has_status",
+    [("v4.base64.channel.k8s.io", True), ("base64.channel.k8s.io", False), ("", False)],
+)
+def test_exec_of_older_websocket_clients(protocol, has_status):
+    def packed(channel, data):
+        if "base64" in protocol:
+            return b"%d%s" % (channel, base64.b64encode(data))
+        return bytes((channel,)) + data
+
+    def unpacked(message):
+        if "base64" in protocol:
+            return message[0] - 48, base64.b64decode(message[1:])
+        return message[0], message[1:]
+
+    async def first_word(session):
+        async for data in session.stdin():
+            await session.stdout(data)
+            break
+        await session.finish(exit_status(3))
+
+    async def scenario():
+        async with Server(first_word) as server:
+            socket = await server.websocket(protocol)
+            assert unpacked(await socket.receive()) == (1, b"")
+            await socket.send(packed(0, b"hello"))
+            got = {1: b"", 3: b""}
+            while (message := await socket.receive()) is not None:
+                channel, data = unpacked(message)
+                got[channel] += data
+        assert got[1] == b"hello"
+        text = "command terminated with non-zero exit code: exit status 3"
+        assert (json.loads(got[3])["message"] if has_status else got[3].decode()) == text
 
     run(scenario())
 
@@ -298,6 +332,79 @@ def test_port_forward(tunnelled):
         assert answers[3] == (b"", b"error forwarding port x: 'x' is not a port")
 
     run(scenario())
+
+
+class Bridge(Server):
+    """Port-forward in channels, carried to the SPDY server ``inner``."""
+
+    def __init__(self, inner, ports):
+        super().__init__()
+        self.inner, self.ports = inner, ports
+
+    async def answer(self, request):
+        protocol, headers = portforward_channels.accept(request.headers)
+        spdy = {**SPDY_HEADERS, "X-Stream-Protocol-Version": portforward.PROTOCOL}
+        upstream = await self.inner.upgrade(spdy, "/portforward")
+
+        async def run(reader, writer):
+            duplex = StreamDuplex(reader, writer)
+            await portforward_channels.bridge(duplex, protocol, self.ports, upstream)
+            self.ended.set()
+
+        return Upgrade("websocket", run, headers)
+
+
+@pytest.mark.parametrize("protocol", ["v4.channel.k8s.io", ""])
+def test_port_forward_in_channels(protocol):
+    async def scenario():
+        async def repeat(reader, writer):
+            while data := await reader.read(65536):
+                writer.write(data)
+            writer.close()
+
+        repeating = await asyncio.start_server(repeat, "127.0.0.1", 0)
+        port = repeating.sockets[0].getsockname()[1]
+
+        async def dial(wanted):
+            if wanted != port:
+                raise Unavailable(f"connection to port {wanted} refused")
+            return await asyncio.open_connection("127.0.0.1", wanted)
+
+        sent = os.urandom(300_000)
+        async with Server(dial=dial) as inner, Bridge(inner, [port, 1]) as server:
+            socket = await server.websocket(protocol)
+            note, other = port.to_bytes(2, "little"), b"\1\0"
+            first = {await socket.receive() for _ in range(4)}
+            assert first == {b"\0" + note, b"\1" + note, b"\2" + other, b"\3" + other}
+            await socket.send(b"\0" + sent)
+            got = {0: b"", 3: b""}
+            while len(got[0]) < len(sent) or not got[3]:
+                message = await socket.receive()
+                got[message[0]] += message[1:]
+            socket.close()
+            await server.ended.wait()
+            await inner.ended.wait()
+        repeating.close()
+        await repeating.wait_closed()
+        assert got[0] == sent
+        assert got[3] == b"error forwarding port 1: connection to port 1 refused"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    "ports, message",
+    [
+        ([], 'query parameter "port" is required'),
+        (["80,x"], 'unable to parse "x" as a port'),
+        (["0"], 'unable to parse "0" as a port'),
+        (["65536"], 'unable to parse "65536" as a port'),
+    ],
+)
+def test_ports_of_a_query(ports, message):
+    assert portforward_channels.parse_ports(["80,81", "9"]) == [80, 81, 9]
+    with pytest.raises(Invalid, match=message):
+        portforward_channels.parse_ports(ports)
 
 
 @pytest.mark.parametrize(

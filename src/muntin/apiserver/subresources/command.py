@@ -34,7 +34,9 @@ async def run_port_forward(core: Core, request: ApiRequest) -> Answer:
     await core.admission.connect(request, connecting.options(request))
     pod, kubelet = await _pod_and_kubelet(core, request)
     url = kubelet.url("portForward", request.namespace, pod["metadata"]["name"])
-    return await _answered(streams.port_forward(request.http, core.kubelet_client(), url), url)
+    ports = request.query.get("ports", [])
+    answer = streams.port_forward(request.http, core.kubelet_client(), url, ports)
+    return await _answered(answer, url)
 
 
 async def _remote_command(core: Core, request: ApiRequest, verb: str) -> Answer:

@@ -8,15 +8,15 @@ as it is, or said on the error stream of a translated session.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from muntin.kit.http.client import HttpClient, HttpResponse, Upgraded
 from muntin.kit.http.messages import Answer, Request, Response, Upgrade
-from muntin.seams.streams import portforward, remotecommand
+from muntin.seams.streams import portforward, portforward_channels, remotecommand
 from muntin.seams.streams.client import SPDY_HEADERS, translate
 from muntin.seams.streams.duplex import Duplex, StreamDuplex, relay
 from muntin.seams.streams.remotecommand import Options, Session, error_status
-from muntin.seams.streams.websocket import MessageDuplex, WebSocket
+from muntin.seams.streams.websocket import MessageDuplex, WebSocket, offered
 
 CONNECT_TIMEOUT_S = 15.0
 
@@ -60,13 +60,21 @@ async def remote_command(
     return _upgraded(accepted.protocol, accepted.headers, serve)
 
 
-async def port_forward(request: Request, client: HttpClient, url: str) -> Answer:
-    """Answer a portforward ``request`` by the kubelet's ``url``; errors as remote_command's."""
+async def port_forward(
+    request: Request, client: HttpClient, url: str, ports: Sequence[str]
+) -> Answer:
+    """Answer a portforward ``request`` by the kubelet's ``url``; errors as remote_command's.
+
+    ``ports`` are those of the query: only users who forward in channels name them there.
+    """
+    if _in_channels(request):
+        return await _forward_in_channels(
+            request, client, url, portforward_channels.parse_ports(ports)
+        )
     accepted = portforward.accept(request.headers)
     if accepted.protocol != "websocket":
         return await _tunnel(request, client, url)
-    headers = {**SPDY_HEADERS, "X-Stream-Protocol-Version": portforward.PROTOCOL}
-    upstream = await _upgrade(client, url, headers)
+    upstream = await _upgrade(client, url, _PORT_FORWARD_HEADERS)
     if isinstance(upstream, HttpResponse):
         return _refusal(upstream)
     target = StreamDuplex(upstream.reader, upstream.writer)
@@ -75,6 +83,29 @@ async def port_forward(request: Request, client: HttpClient, url: str) -> Answer
         await relay(MessageDuplex(WebSocket(duplex)), target)
 
     return _upgraded(accepted.protocol, accepted.headers, serve)
+
+
+_PORT_FORWARD_HEADERS = {**SPDY_HEADERS, "X-Stream-Protocol-Version": portforward.PROTOCOL}
+
+
+def _in_channels(request: Request) -> bool:
+    is_websocket = request.headers.get("upgrade", "").lower() == "websocket"
+    return is_websocket and portforward.TUNNEL not in offered(request.headers)
+
+
+async def _forward_in_channels(
+    request: Request, client: HttpClient, url: str, ports: Sequence[int]
+) -> Answer:
+    protocol, answer_headers = portforward_channels.accept(request.headers)
+    upstream = await _upgrade(client, url, _PORT_FORWARD_HEADERS)
+    if isinstance(upstream, HttpResponse):
+        return _refusal(upstream)
+    target = StreamDuplex(upstream.reader, upstream.writer)
+
+    async def serve(duplex: Duplex) -> None:
+        await portforward_channels.bridge(duplex, protocol, ports, target)
+
+    return _upgraded("websocket", answer_headers, serve)
 
 
 async def _tunnel(request: Request, client: HttpClient, url: str) -> Answer:

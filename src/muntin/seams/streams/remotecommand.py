@@ -2,9 +2,11 @@
 
 The carriers differ, the session does not: a :class:`Session` has stdin, terminal sizes, stdout,
 stderr and a final Status. WebSocket: one byte of channel before each message (0 stdin, 1 stdout,
-2 stderr, 3 status, 4 resize; in v5 also 255, then the channel that the client closes). SPDY: one
-stream each, named by the header ``streamtype``.
-Source: kubernetes v1.34 staging/src/k8s.io/apimachinery/pkg/util/remotecommand/constants.go.
+2 stderr, 3 status, 4 resize; in v5 also 255, then the channel that the client closes). Before v4
+the status is an error's plain text, or nothing. SPDY: one stream each, named by the header
+``streamtype``.
+Sources: kubernetes v1.34 staging/src/k8s.io/apimachinery/pkg/util/remotecommand/constants.go,
+staging/src/k8s.io/kubelet/pkg/cri/streaming/remotecommand/websocket.go.
 """
 
 from __future__ import annotations
@@ -16,12 +18,20 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from muntin.kit.errors import Invalid, Unavailable
+from muntin.seams.streams.channels import Channels, choose
 from muntin.seams.streams.duplex import Duplex
 from muntin.seams.streams.spdy import SpdyConnection, SpdyStream
 from muntin.seams.streams.websocket import WebSocket, accept_headers, offered
 
 STDIN, STDOUT, STDERR, STATUS, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
-WEBSOCKET_PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
+WEBSOCKET_PROTOCOLS = (
+    "v5.channel.k8s.io",
+    "v4.channel.k8s.io",
+    "v4.base64.channel.k8s.io",
+    "channel.k8s.io",
+    "base64.channel.k8s.io",
+    "",
+)
 SPDY_PROTOCOLS = ("v4.channel.k8s.io", "v3.channel.k8s.io")
 STREAM_SETUP_S = 30.0
 """How long a SPDY client may take to open its streams, as upstream's streaming server waits."""
@@ -112,17 +122,17 @@ def accept(headers: Mapping[str, str], options: Options) -> Accepted:
     """
     upgrade = headers.get("upgrade", "").lower()
     if upgrade == "websocket":
-        names = offered(headers)
-        chosen = next((name for name in WEBSOCKET_PROTOCOLS if name in names), None)
-        if chosen is None:
+        protocol = choose(headers, WEBSOCKET_PROTOCOLS)
+        if protocol is None:
             raise Invalid(
-                f"no WebSocket subprotocol in {names}: offer {' or '.join(WEBSOCKET_PROTOCOLS)}"
+                f"no WebSocket subprotocol in {offered(headers)}: "
+                f"offer {' or '.join(WEBSOCKET_PROTOCOLS[:2])}"
             )
 
         async def serve_ws(duplex: Duplex, handler: Handler) -> None:
-            await _serve_websocket(duplex, handler, options)
+            await _serve_websocket(duplex, handler, options, protocol)
 
-        return Accepted("websocket", accept_headers(headers, chosen), serve_ws)
+        return Accepted("websocket", accept_headers(headers, protocol), serve_ws)
     if upgrade == "spdy/3.1":
         names = [part.strip() for part in headers.get("x-stream-protocol-version", "").split(",")]
         chosen = next((name for name in SPDY_PROTOCOLS if name in names), None)
@@ -137,21 +147,22 @@ def accept(headers: Mapping[str, str], options: Options) -> Accepted:
 
 
 class _WebSocketSession:
-    def __init__(self, socket: WebSocket) -> None:
-        self._socket = socket
+    def __init__(self, channels: Channels, protocol: str) -> None:
+        self._channels = channels
+        self._says_status = protocol.startswith("v")
         self._stdin: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=16)
         self._sizes: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
 
     async def receive(self) -> None:
         """Sort the client's messages until it is gone."""
         try:
-            while (message := await self._socket.receive()) is not None:
-                channel, data = message[0] if message else None, message[1:]
+            while (message := await self._channels.receive()) is not None:
+                channel, data = message
                 if channel == STDIN and data:
                     await self._stdin.put(data)
                 elif channel == RESIZE and (size := parse_size(data)):
                     self._sizes.put_nowait(size)
-                elif message[:2] == bytes((CLOSE, STDIN)):
+                elif (channel, data[:1]) == (CLOSE, bytes((STDIN,))):
                     await self._stdin.put(None)
         finally:
             self._sizes.put_nowait(None)
@@ -166,21 +177,26 @@ class _WebSocketSession:
             yield size
 
     async def stdout(self, data: bytes) -> None:
-        await self._socket.send(bytes((STDOUT,)) + data)
+        await self._channels.send(STDOUT, data)
 
     async def stderr(self, data: bytes) -> None:
-        await self._socket.send(bytes((STDERR,)) + data)
+        await self._channels.send(STDERR, data)
 
     async def finish(self, status: Mapping[str, Any]) -> None:
-        await self._socket.send(bytes((STATUS,)) + json.dumps(status).encode())
-        self._socket.close()
+        if self._says_status:
+            await self._channels.send(STATUS, json.dumps(status).encode())
+        elif status.get("status") != "Success":
+            await self._channels.send(STATUS, str(status.get("message", "")).encode())
+        self._channels.close()
 
 
-async def _serve_websocket(duplex: Duplex, handler: Handler, options: Options) -> None:
-    socket = WebSocket(duplex)
-    session = _WebSocketSession(socket)
+async def _serve_websocket(
+    duplex: Duplex, handler: Handler, options: Options, protocol: str
+) -> None:
+    channels = Channels(WebSocket(duplex), protocol)
+    session = _WebSocketSession(channels, protocol)
     first = STDOUT if options.stdout else STDERR if options.stderr else STATUS
-    await socket.send(bytes((first,)))  # clients wait for a first, empty message
+    await channels.send(first, b"")  # clients wait for a first, empty message
     await _run(session.receive(), handler, session)
 
 

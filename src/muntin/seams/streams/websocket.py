@@ -81,6 +81,15 @@ class WebSocket:
             self._duplex.write(self._connection.send(BytesMessage(data=data)))
         await self._duplex.drain()
 
+    async def send_text(self, text: str) -> None:
+        """Send one text message.
+
+        Raises:
+            Unavailable: the connection is gone.
+        """
+        self.push_text(text)
+        await self._duplex.drain()
+
     def push_text(self, text: str) -> None:
         """Send one text message soon; nothing happens when the connection is gone."""
         if not self._closed:
