@@ -1,7 +1,8 @@
-"""Fan-out: each event goes to those watchers whose selectors it touches, in one write a turn.
+"""Fan-out: each event goes to those watchers whose selectors it touches.
 
 A watcher that asks for one name, or for the pods of one node, is found by that value and not
-tested against every event. What an event looks like on the wire is made once per format.
+tested against every event. Watchers that ask for the same are one group: an event is tested and
+rendered once for all of them. Writing is left to `muntin.apiserver.pump`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from muntin.apiserver.items import Item
+from muntin.apiserver.pump import Pump
 from muntin.kit.http.messages import BodyWriter
 from muntin.model.field_selectors import FieldSelector
 from muntin.model.selectors import Selector
@@ -65,8 +67,8 @@ def seen_as(event: Event, wanted: Filter) -> tuple[str, Item] | None:
 class Watcher:
     """One watch: ``render`` makes a frame of it; equal ``form`` means equal frames."""
 
-    __slots__ = ("_count", "_flushing", "_frames", "_loop", "_size", "_writer", "form", "life",
-                 "render", "revision", "wanted")  # fmt: skip
+    __slots__ = ("_count", "_flushing", "_frames", "_loop", "_pump", "_size", "_writer", "form",
+                 "life", "render", "revision", "wanted")  # fmt: skip
 
     def __init__(
         self,
@@ -74,6 +76,7 @@ class Watcher:
         form: object,
         render: Render,
         writer: BodyWriter,
+        pump: Pump,
         count: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.wanted = wanted
@@ -83,6 +86,7 @@ class Watcher:
         self._size = 0
         self.revision = 0  # events up to here were sent, or concern it not
         self._writer = writer
+        self._pump = pump
         self._frames: list[bytes] = []
         self._flushing = False
         self._loop = asyncio.get_running_loop()
@@ -100,20 +104,23 @@ class Watcher:
 
     def offer(self, event: Event) -> None:
         """Send ``event`` if it concerns this watcher."""
-        if event.revision <= self.revision:
-            return
+        if event.revision > self.revision and (frame := self.frame(event)) is not None:
+            self.send(frame)
+
+    def frame(self, event: Event) -> bytes | None:
+        """What is sent of ``event``; None if it does not concern this watcher."""
         seen = seen_as(event, self.wanted)
         if seen is None:
-            return
+            return None
         kind, item = seen
         key = (kind if item is event.item else "left", self.form)
         frame = event.frames.get(key)
         if frame is None:
             frame = event.frames[key] = self.render(kind, item)
-        self.send(frame)
+        return frame
 
     def send(self, frame: bytes) -> None:
-        """Write ``frame`` together with whatever else this turn of the loop brings.
+        """Write ``frame`` soon, together with whatever else comes until then.
 
         A client that leaves too much unread is cut off before it costs more memory.
         """
@@ -125,16 +132,18 @@ class Watcher:
         self._frames.append(frame)
         if not self._flushing:
             self._flushing = True
-            self._loop.call_soon(self._flush)
+            self._pump.add(self)
 
     async def drain(self) -> None:
         """Return when the client has taken most of what was sent."""
-        if self._frames:
-            self._flush()
+        self.flush()
         await self._writer.drain()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what there is."""
         self._flushing = False
+        if not self._frames:
+            return
         self._writer.write(b"".join(self._frames))
         self._count(len(self._frames))
         self._frames.clear()
@@ -143,35 +152,51 @@ class Watcher:
             self._writer.abort()
 
 
+_Groups = dict[tuple[Filter, object], dict[Watcher, None]]  # by what is asked for, and its form
+
+
 class WatcherSet:
     """The watchers of one resource."""
 
     def __init__(self) -> None:
-        self._plain: set[Watcher] = set()
-        self._indexed: dict[tuple[str, str], set[Watcher]] = {}
+        self.pump = Pump()
+        self._plain: _Groups = {}
+        self._indexed: dict[tuple[str, str], _Groups] = {}
         self._expected = 0
 
     def __len__(self) -> int:
-        return len(self._plain) + sum(len(found) for found in self._indexed.values())
+        return len(self._all())
 
     def __bool__(self) -> bool:
         return bool(self._plain or self._indexed)
 
     def add(self, watcher: Watcher) -> None:
-        self._home(watcher).add(watcher)
+        """Send it what concerns it from now on."""
+        key = _index_key(watcher.wanted)
+        groups = self._plain if key is None else self._indexed.setdefault(key, {})
+        groups.setdefault((watcher.wanted, watcher.form), {})[watcher] = None
 
     def discard(self, watcher: Watcher) -> None:
-        self._home(watcher).discard(watcher)
+        """Send it no more, if it was sent anything."""
         key = _index_key(watcher.wanted)
-        if key is not None and not self._indexed[key]:
+        groups = self._plain if key is None else self._indexed.get(key, {})
+        asked = (watcher.wanted, watcher.form)
+        group = groups.get(asked)
+        if group is None:
+            return
+        group.pop(watcher, None)
+        if not group:
+            del groups[asked]
+        if key is not None and not groups:
             del self._indexed[key]
 
-    def _home(self, watcher: Watcher) -> set[Watcher]:
-        key = _index_key(watcher.wanted)
-        return self._plain if key is None else self._indexed.setdefault(key, set())
-
     def _all(self) -> list[Watcher]:
-        return [*self._plain, *(w for found in self._indexed.values() for w in found)]
+        return [
+            watcher
+            for groups in (self._plain, *self._indexed.values())
+            for group in groups.values()
+            for watcher in group
+        ]
 
     def close(self) -> None:
         """End all of them."""
@@ -204,8 +229,7 @@ class WatcherSet:
         """Send ``events`` to those whom they concern."""
         self._expected -= 1
         for event in events:
-            for watcher in self._plain:
-                watcher.offer(event)
+            _offer(event, self._plain)
             if self._indexed:
                 self._offer_indexed(event)
             event.frames.clear()  # the ring keeps events long; frames would double it
@@ -218,8 +242,17 @@ class WatcherSet:
             if event.previous is not None:
                 keys.add(("spec.nodeName", event.previous.fields["spec.nodeName"]))
         for key in keys:
-            for watcher in self._indexed.get(key, ()):
-                watcher.offer(event)
+            _offer(event, self._indexed.get(key, {}))
+
+
+def _offer(event: Event, groups: _Groups) -> None:
+    for group in groups.values():
+        frame = next(iter(group)).frame(event)
+        if frame is None:
+            continue
+        for watcher in group:
+            if event.revision > watcher.revision:
+                watcher.send(frame)
 
 
 def _index_key(wanted: Filter) -> tuple[str, str] | None:

@@ -59,9 +59,11 @@ class _Stream:
         """Send events until the time is over or the client leaves."""
         # Frames of equal resource and format are the same for all watchers.
         form_key = (self._row.api_version, self._form)
-        watcher = Watcher(self._wanted, form_key, self._renderer.event, writer, self._count)
         end_s = self._core.clock.monotonic() + self._timeout_s
         metrics, watchers = self._core.metrics, self._cache.watchers
+        watcher = Watcher(
+            self._wanted, form_key, self._renderer.event, writer, watchers.pump, self._count
+        )
         metrics.long_running.add(self._labels)
         try:
             with contextlib.suppress(TimeoutError):  # the resource is gone
