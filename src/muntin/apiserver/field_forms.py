@@ -11,7 +11,7 @@ from muntin.model.fields import scale
 from muntin.model.fields.builtin import BuiltinTypes
 from muntin.model.fields.elements import of_field
 from muntin.model.fields.sets import Path
-from muntin.model.fields.types import FieldType
+from muntin.model.fields.types import DEDUCED, OPAQUE, FieldType
 from muntin.model.resources import Resource, by_kind
 from muntin.model.schema import Schema
 
@@ -56,7 +56,8 @@ class FieldForms:
             assert metadata is not None
             member = metadata.member("metadata")
             assert member is not None
-            version.field_type = field_types.whole(version.structural, member.type)
+            unknown = DEDUCED if self.names_subresources else OPAQUE
+            version.field_type = field_types.whole(version.structural, member.type, unknown)
         return version.field_type
 
     async def form(self, obj: Object, api_version: str) -> Object | None:

@@ -40,22 +40,25 @@ async def run(core: Core, request: ApiRequest) -> Response:
     assert type_ is not None  # autoscaling/v1 is in every version's schema
     asked = patch.parse(core, request) if request.verb == "patch" else None
 
+    def scale_before(old: Object) -> Object:
+        return scale_of(old, places, request, otherwise=0)
+
     def change(old: Object, item: Item) -> Object:
         if asked is None:
             new = bodies.read_as(request, type_, "v1", "Scale", core.schema)
         else:
-            new = patch.apply_as(core.schema, type_, scale_of(old, places, request), asked)
+            new = patch.apply_as(core.schema, type_, scale_before(old), asked)
         return scaled(old, new, places, request)
 
     async def applied(old: Object, item: Item) -> writes.Managed:
         assert asked is not None
         scale, managed = await field_managers.applied_scale(
-            core, request, scale_of(old, places, request), asked.value, item.managed
+            core, request, scale_before(old), asked.value, item.managed
         )
         return writes.Managed(scaled(old, scale, places, request), managed)
 
     view = writes.View(
-        lambda obj: scale_of(obj, places, request),
+        scale_before,
         lambda obj, scale: scaled(obj, scale, places, request),
     )
     applies = asked is not None and asked.applies
@@ -72,14 +75,18 @@ def at(obj: Any, path: tuple[str, ...]) -> Any:
     return obj
 
 
-def scale_of(obj: Object, places: Scale, request: ApiRequest) -> Object:
-    """The Scale of a custom object.
+def scale_of(
+    obj: Object, places: Scale, request: ApiRequest, otherwise: int | None = None
+) -> Object:
+    """The Scale of a custom object; ``otherwise`` is for one that says no number of replicas.
 
     Raises:
-        Internal: it says no number of replicas.
+        Internal: it says none, and nor does ``otherwise``.
     """
     metadata = obj["metadata"]
     replicas = at(obj, places.spec_replicas)
+    if replicas is None:
+        replicas = otherwise
     if replicas is None:
         path = "." + ".".join(places.spec_replicas)
         raise errors.Internal(f'the spec replicas field "{path}" does not exist')

@@ -59,7 +59,10 @@ STRIPPED = sets.of_paths(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """Who writes how. ``unwritable`` are the fields that the request cannot change."""
+    """Who writes how. ``unwritable`` are the fields that the request cannot change.
+
+    ``owns_empty``: who applies a declared field that is null or an empty map has it.
+    """
 
     manager: str
     operation: str
@@ -67,6 +70,7 @@ class Writer:
     time: str
     subresource: str = ""
     unwritable: FieldSet
+    owns_empty: bool = True
 
     @property
     def key(self) -> Key:
@@ -230,7 +234,8 @@ class _Merger:
     ) -> Generator[Form, Object | None, Applied]:
         key, writer = self.writer.key, self.writer
         last = self.managers.get(key)
-        named = sets.without(applied(self.type, config), writer.unwritable)
+        named = applied(self.type, config, empty=writer.owns_empty)
+        named = sets.without(named, writer.unwritable)
         self.managers[key] = Entry(writer.api_version, last.time if last else "", named)
         merged: Object = merge(self.type, live, config)
         if last is not None and not _covers(self.managers[key], last):

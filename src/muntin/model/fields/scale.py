@@ -8,6 +8,7 @@ Source: apimachinery v1.34 pkg/util/managedfields/scalehandler.go.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from muntin.model.fields import sets
 from muntin.model.fields.managers import Entry, Managers
@@ -18,6 +19,16 @@ REPLICAS: Path = ("f:spec", "f:replicas")
 
 # Where objects of an API version keep their replicas; None for versions that are not known.
 Places = Callable[[str], Path | None]
+
+
+def of_object(obj: Any, place: Path) -> dict[str, Any]:
+    """The Scale of ``obj``, which has its replicas at ``place``, as far as it can be managed; no
+    replicas are left out."""
+    found = obj
+    for step in place:
+        found = found.get(step[2:]) if isinstance(found, dict) else None
+    spec = {"replicas": found} if place and found else {}
+    return {"apiVersion": API_VERSION, "kind": "Scale", "spec": spec}
 
 
 def shown(managers: Managers, places: Places) -> Managers:

@@ -18,41 +18,44 @@ from muntin.model.fields.sets import LEAF, FieldSet
 from muntin.model.fields.types import DEDUCED, FieldType, Kind, Member
 
 
-def applied(type_: FieldType, value: Mapping[str, Any]) -> FieldSet:
-    """The set of leaves, list elements and map keys that ``value``, a whole object, names."""
-    return _applied(type_, value) or {}
+def applied(type_: FieldType, value: Mapping[str, Any], *, empty: bool = True) -> FieldSet:
+    """The set of leaves, list elements and map keys that ``value``, a whole object, names.
+
+    ``empty``: declared fields that are null or an empty map are among them.
+    """
+    return _applied(type_, value, empty) or {}
 
 
-def _applied(type_: FieldType, value: Any) -> FieldSet | None:
+def _applied(type_: FieldType, value: Any, empty: bool) -> FieldSet | None:
     """The node of ``value``, None when it holds no member."""
     if type_.atomic:
         return LEAF
     if isinstance(value, dict) and type_.kind in (Kind.MAP, Kind.DEDUCED):
-        return _applied_map(type_, value)
+        return _applied_map(type_, value, empty)
     if type_.kind is Kind.LIST:
-        return _applied_list(type_, value) if value else None
+        return _applied_list(type_, value, empty) if value else None
     return LEAF if type_.kind is not Kind.MAP else None
 
 
-def _applied_map(type_: FieldType, value: dict[str, Any]) -> FieldSet | None:
+def _applied_map(type_: FieldType, value: dict[str, Any], empty: bool) -> FieldSet | None:
     result: FieldSet = {}
     for name, item in value.items():
         member = member_of(type_, name)
-        node = _applied(member.type, item)
-        if item is None or item == {} or not member.declared:
+        node = _applied(member.type, item, empty)
+        if (empty and (item is None or item == {})) or not member.declared:
             node = with_self(node)
         if node is not None:
             result[member.element] = node
     return result or None
 
 
-def _applied_list(type_: FieldType, value: list[Any]) -> FieldSet | None:
+def _applied_list(type_: FieldType, value: list[Any], empty: bool) -> FieldSet | None:
     result: FieldSet = {}
     seen: set[str] = set()
     items = type_.items
     for item in value:
         element = elements.of_item(type_, item)
-        result[element] = LEAF if element in seen else with_self(_applied(items, item))
+        result[element] = LEAF if element in seen else with_self(_applied(items, item, empty))
         seen.add(element)
     return result or None
 

@@ -115,6 +115,8 @@ NUMBER = FieldType(Kind.SCALAR, scalar="numeric")
 BOOLEAN = FieldType(Kind.SCALAR, scalar="boolean")
 # Nothing is declared: objects merge member by member, lists are replaced whole.
 DEDUCED = FieldType(Kind.DEDUCED)
+# The same, but it is one manager's as a whole.
+OPAQUE = FieldType(Kind.DEDUCED, atomic=True)
 
 
 def struct(
