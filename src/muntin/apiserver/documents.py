@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
 
-from muntin.apiserver import health, output, status
+from muntin.apiserver import health, output, status, unserved
 from muntin.apiserver.build_info import version_info
 from muntin.apiserver.core import Core
 from muntin.apiserver.published import GNOSTIC
@@ -24,10 +24,13 @@ async def run(core: Core, request: ApiRequest) -> Response:
         ApiError: 404.
     """
     path = request.path.rstrip("/") or "/"
+    if path in _WITHOUT_SLASH and request.path != path:
+        return unserved.not_a_page()
+    parts = path[1:].split("/")
+    _check(request, path, len(parts))
     handler = _EXACT.get(path)
     if handler is not None:
         return await handler(core, request)
-    parts = path[1:].split("/")
     if parts[0] in health.PATHS:
         return await _health(core, request)
     found = None
@@ -40,8 +43,22 @@ async def run(core: Core, request: ApiRequest) -> Response:
     elif parts[0] == "apis" and len(parts) == 3:
         found = core.published.resource_list(parts[1], parts[2])
     if found is None:
-        raise status.unknown_path()
+        if parts[0] == "api" or (parts[0] == "apis" and core.published.group(parts[1])):
+            raise status.unknown_path()
+        return unserved.not_a_page()
     return found.response(request)
+
+
+def _check(request: ApiRequest, path: str, depth: int) -> None:
+    """Raise ApiError for a method or media type that discovery and the version have not."""
+    under = path.startswith(("/api/", "/apis/"))
+    if request.http.method != "GET" and (
+        path in ("/api", "/version") or (under and depth == 2 + path.startswith("/apis/"))
+    ):
+        raise status.method_not_allowed()
+    accept = request.http.headers.get("accept", "")
+    if (under or path in ("/api", "/apis")) and accept and not _aggregated_version(request):
+        output.negotiate(request)
 
 
 # -- discovery --------------------------------------------------------------------------------
@@ -113,7 +130,7 @@ async def _openapi_v2(core: Core, request: ApiRequest) -> Response:
 async def _health(core: Core, request: ApiRequest) -> Response:
     answer = await core.health.answer(request.path, request.query)
     if answer is None:
-        return Response(404, health.TEXT, b"404 page not found\n")
+        return unserved.not_a_page()
     return answer
 
 
@@ -150,6 +167,9 @@ async def _openid(core: Core, request: ApiRequest) -> Response:
     return found
 
 
+_WITHOUT_SLASH = frozenset(
+    {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz"}
+)
 _EXACT: Mapping[str, Callable[[Core, ApiRequest], Awaitable[Response]]] = {
     "/": _root,
     "/.well-known/openid-configuration": _openid,

@@ -7,6 +7,8 @@ Source: apiserver v1.34 pkg/endpoints/handlers/negotiation/negotiate.go (isPrett
 from __future__ import annotations
 
 from collections.abc import AsyncIterable
+from functools import cache
+from typing import Any
 
 import orjson
 
@@ -19,6 +21,7 @@ from muntin.kit.http.messages import Answer, Request, Response
 _PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _PATHS = ("/api", "/apis")
+_OLD_BOOLEANS = frozenset({"y", "Y", "n", "N"})
 
 
 async def for_client(request: Request, answer: Answer) -> Answer:
@@ -85,6 +88,32 @@ def to_yaml(value: object) -> bytes:
     """``value`` as YAML with sorted keys, as upstream writes it."""
     import yaml  # 3 MB that JSON clients never need
 
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(value, Dumper=dumper, allow_unicode=True, width=1 << 30)
+    text: str = yaml.dump(value, Dumper=_dumper(), allow_unicode=True, width=1 << 30)
     return text.encode()
+
+
+@cache
+def _dumper() -> Any:
+    """A writer that quotes as upstream's does.
+
+    Text that would be read as something else stands in double quotes, text of several lines in a
+    block. Source: sigs.k8s.io/yaml goyaml.v2/encode.go (stringv).
+    """
+    import yaml
+
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+        """The library's, with upstream's style of scalars."""
+
+    resolve: Any = yaml.resolver.Resolver().resolve
+    plain = yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG
+
+    def text(dumper: Any, value: str) -> Any:
+        style = None
+        if value in _OLD_BOOLEANS or (resolve(yaml.ScalarNode, value, (True, False)) != plain):
+            style = '"'
+        elif "\n" in value:
+            style = "|"
+        return dumper.represent_scalar(plain, value, style=style)
+
+    Dumper.add_representer(str, text)
+    return Dumper

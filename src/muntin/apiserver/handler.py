@@ -19,6 +19,7 @@ from muntin.apiserver import (
     routing,
     status,
     subresources,
+    unserved,
 )
 from muntin.apiserver.aggregation import forwarding
 from muntin.apiserver.audit import Trail, audit_id
@@ -139,14 +140,11 @@ class Handler:
             warning = ", ".join(f'299 - "{text}"' for text in texts)
             answer.headers = {**answer.headers, "Warning": warning}
         size = len(answer.body) if isinstance(answer.body, bytes) else -1
-        self._core.metrics.request(found, answer.status, seconds, size)
+        counted = None if found is None or found.refusal is not None else found
+        self._core.metrics.request(counted, answer.status, seconds, size)
 
     def resolve(self, request: Request, user: User) -> ApiRequest:
-        """What the request is about.
-
-        Raises:
-            ApiError: 404 or 405.
-        """
+        """What the request is about; what is not served is refused later."""
         path = decode_path(request.path)
         query = parse_query(request.query)
         if self._core.registry.remote:
@@ -161,9 +159,15 @@ class Handler:
         if row is None and route.plural == "namespaces" and not route.group:
             row = self._core.registry.find("", "v1", "namespaces")
         if row is None:
-            raise status.unknown_path()
-        watch_asked = "watch" in query and query["watch"][0].lower() in ("true", "1", "")
-        verb = routing.verb(request.method, route, row, watch_asked)
+            answer = unserved.answer_for(
+                route, has_group=self._core.registry.has_group(route.group)
+            )
+            return unserved.refused(request, user, path, query, route, answer)
+        try:
+            verb = routing.verb(request.method, route, row, routing.watch_asked(query))
+        except MuntinError as err:
+            answer = status.error_response(err)
+            return unserved.refused(request, user, path, query, route, answer)
         if not name and verb in ("list", "watch", "deletecollection"):
             name = _selected_name(query, row)
         if row.plural == "namespaces" and not row.group:
@@ -185,6 +189,8 @@ class Handler:
 
     async def _dispatch(self, request: ApiRequest) -> Answer:
         core, row = self._core, request.resource
+        if request.refusal is not None:
+            return request.refusal
         if request.remote is not None:
             return await forwarding.run(core, request, request.remote)
         if row is None:

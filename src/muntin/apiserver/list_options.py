@@ -43,7 +43,7 @@ def read(request: ApiRequest, *, watch: bool = False) -> ListOptions:
     initial = _optional_flag(request, "sendInitialEvents")
     text = request.param("resourceVersion")
     found = ListOptions(
-        revision=_revision(text),
+        revision=_watched_revision(text) if watch else _revision(text),
         match=request.param("resourceVersionMatch"),
         limit=_number(request, "limit"),
         token=request.param("continue"),
@@ -153,6 +153,14 @@ def _revision(text: str) -> int | None:
         text = f'resourceVersion: Invalid value: "{text}": {problem}'
         raise status.bad_request(f"invalid resource version: {text}")
     return min(int(text), _LARGEST)
+
+
+def _watched_revision(text: str) -> int | None:
+    """As `_revision`, in the words of who reads that of a watch upstream, with 500 for a code."""
+    try:
+        return _revision(text)
+    except status.ApiError as err:
+        raise status.bad_request(err.message.removeprefix("invalid resource version: ")) from err
 
 
 def _number(request: ApiRequest, name: str) -> int:

@@ -52,6 +52,12 @@ def negotiated(accept: str) -> Format | None:
     return otherwise
 
 
+def is_known(accept: str) -> bool:
+    """Whether any of the media types that are asked for can be had at all, in whatever form."""
+    known = (JSON, YAML, PROTOBUF, *_ANY)
+    return any(media in known for media, _ in _clauses(accept))
+
+
 def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
     """Media types and their parameters, the most wanted first."""
     found = []

@@ -27,6 +27,7 @@ from muntin.apiserver.negotiation import (
     TABLE,
     YAML,
     Format,
+    is_known,
     negotiated,
 )
 from muntin.apiserver.request import ApiRequest
@@ -53,7 +54,7 @@ def negotiate(request: ApiRequest) -> Format:
         return PLAIN
     found = negotiated(accept)
     if found is None:
-        raise status.not_acceptable(ACCEPTED)
+        raise _nothing_for(request, accept)
     if found.media != JSON:
         _check_media(request, found)
     if found.kind == TABLE:
@@ -61,6 +62,14 @@ def negotiate(request: ApiRequest) -> Format:
         if include in (tables.OBJECT, tables.NONE):
             return replace(found, include=include)
     return found
+
+
+def _nothing_for(request: ApiRequest, accept: str) -> status.ApiError:
+    """406 in the words of who refuses it upstream: the router, or what makes the answer."""
+    if is_known(accept):
+        return status.not_acceptable(ACCEPTED)
+    streams = request.verb in ("list", "watch")
+    return status.no_representation(f"{ACCEPTED}, {STREAMED}" if streams else ACCEPTED)
 
 
 def _check_media(request: ApiRequest, form: Format) -> None:
@@ -181,14 +190,14 @@ class Renderer:
         """A whole list: bytes if it is small, else pieces to be made as they are sent."""
         start, one, end = self._frame(metadata)
         if len(items) <= SMALL_LIST:
-            return start + b",".join(one(items)) + end
+            return b"".join((start, one(items), end))
         return self._pieces(items, start, one, end)
 
     async def _pieces(
         self, items: list[Item], start: bytes, one: _Many, end: bytes
     ) -> AsyncIterator[bytes]:
         for at in range(0, len(items), PIECE_ITEMS):
-            yield (b"," if at else start) + b",".join(one(items[at : at + PIECE_ITEMS]))
+            yield (b"," if at else start) + one(items[at : at + PIECE_ITEMS])
         yield end
 
     def _frame(self, metadata: dict[str, Any]) -> tuple[bytes, _Many, bytes]:
@@ -202,17 +211,33 @@ class Renderer:
         head = orjson.dumps({"kind": kind, "apiVersion": version, "metadata": metadata})
         return head[:-1] + b',"items":[', self._objects, b"]}"
 
-    def _rows(self, items: list[Item]) -> Iterable[bytes]:
+    def _rows(self, items: list[Item]) -> bytes:
         raws = [self.shown(item) for item in items]
         now = self._clock.now()
-        return tables.rows(
-            self._resource, raws, now_s=now, include=self.form.include, show=self._printer
+        return b",".join(
+            tables.rows(
+                self._resource, raws, now_s=now, include=self.form.include, show=self._printer
+            )
         )
 
-    def _objects(self, items: list[Item]) -> Iterable[bytes]:
+    def _objects(self, items: list[Item]) -> bytes:
         if self.form.kind == PARTIAL:
-            return [self._partial(self.shown(item)) for item in items]
-        return [self.shown(item) for item in items]
+            return b",".join([self._partial(self.shown(item)) for item in items])
+        if self._custom is not None:
+            return b",".join([self.shown(item) for item in items])
+        return self.joined([self.raw(item.raw) for item in items])
+
+    def joined(self, raws: list[bytes]) -> bytes:
+        """Whole objects as the members of their list, which says what kind they are: as upstream,
+        built-in ones do not say it again."""
+        if self._custom is not None or not raws:
+            return b",".join(raws)
+        row = self._resource
+        head = b'{"kind":"%b","apiVersion":"%b",' % (row.kind.encode(), row.api_version.encode())
+        size = len(head)
+        return b"{" + b",{".join(
+            [raw[size:] if raw.startswith(head) else _without_kind(raw) for raw in raws]
+        )
 
     async def item_response(self, item: Item) -> Response:
         """An answer with an item."""
@@ -224,7 +249,13 @@ class Renderer:
         return Response(code, HEADERS, self.one(raw))
 
 
-_Many = Callable[[list[Item]], Iterable[bytes]]
+def _without_kind(raw: bytes) -> bytes:
+    """The JSON of an object without its kind, version and opening brace."""
+    obj = orjson.loads(raw)
+    return orjson.dumps({k: v for k, v in obj.items() if k not in ("kind", "apiVersion")})[1:]
+
+
+_Many = Callable[[list[Item]], bytes]
 
 
 def _version_of(raw: bytes) -> str:

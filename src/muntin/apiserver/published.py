@@ -18,6 +18,7 @@ from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
 from muntin.model import discovery
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources.lifecycle import SINGULAR_NAMES, version_of
 from muntin.model.schema import Schema
 
@@ -52,7 +53,9 @@ class Published:
     def __init__(self, schema: Schema, registry: Registry) -> None:
         self._schema = schema
         self._registry = registry
-        self._singular = version_of(schema.version) >= SINGULAR_NAMES
+        api = version_of(schema.version)
+        self._singular = api >= SINGULAR_NAMES
+        self._older = not is_in(ApiFeature.TODAYS_DEFAULTS, api)
         self._kept: dict[object, Document | None] = {}
         self._generation = 0
 
@@ -121,7 +124,9 @@ class Published:
         return self._document(
             ("resources", group, version),
             lambda: _json(
-                discovery.api_resource_list(rows, group, version, with_singular=self._singular)
+                discovery.api_resource_list(
+                    rows, group, version, with_singular=self._singular, older=self._older
+                )
             ),
         )
 

@@ -41,6 +41,10 @@ class Registry:
         """The row at a path, if this server itself answers for it."""
         return self._served.get((group, version, plural))
 
+    def has_group(self, group: str) -> bool:
+        """Whether any version of ``group`` is served here."""
+        return any(row.group == group for row in self.rows)
+
     def kind(self, group: str, version: str, kind: str) -> Resource | None:
         """The row of objects of that group, version and kind."""
         wanted = (group, version, kind)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
-from muntin.kit.http.messages import Request
+from muntin.kit.http.messages import Request, Response
 from muntin.model.resources import Resource, Subresource
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class ApiRequest:
     and admission have to say in the audit log (``authorization.k8s.io/decision``);
     ``managed_fields`` is what the body has as such, None if it has none; ``impersonator`` is who
     really asks, where ``user`` is somebody they may act as; ``remote`` is the other server that
-    answers; ``definition`` is that of a custom resource.
+    answers; ``definition`` is that of a custom resource; ``refusal`` is the answer to whoever may
+    ask for what is not served.
     """
 
     http: Request
@@ -69,6 +70,7 @@ class ApiRequest:
     audit_id: str = ""
     remote: Remote | None = None
     definition: Definition | None = None
+    refusal: Response | None = None
 
     @property
     def custom(self) -> Version | None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from muntin.apiserver import bodies, convert, output, status
+import orjson
+
+from muntin.apiserver import bodies, convert, field_managers, output, status
 from muntin.apiserver.authn import Refused
 from muntin.apiserver.authz import Attributes
 from muntin.apiserver.core import Core
@@ -28,9 +30,12 @@ async def run(core: Core, request: ApiRequest) -> Response:
     newest = storage_version(row)
     asked = convert.to_stored(bodies.read(request, core.schema, row), row, newest)
     obj = await core.admission.create(request, asked)
+    managed = await field_managers.created(core, request, newest, asked)
     answer = await _ANSWERS[row.plural](core, request, obj)
     metadata = {key: value for key, value in obj["metadata"].items() if value}
     metadata.setdefault("creationTimestamp", None)
+    if managed and row.plural not in _ANEW:
+        metadata["managedFields"] = orjson.loads(managed)
     found = {"kind": row.kind, "apiVersion": row.api_version, "metadata": metadata}
     if "spec" in obj:
         found["spec"] = convert.to_version(obj, row, newest)["spec"]
@@ -100,7 +105,7 @@ def _check_spec(
             why = "may not specified at the same time as requirements"
             found.append(_invalid(field, why, f'"{selector["rawSelector"]}"'))
     if found:
-        raise status.invalid(request.target, "", found)
+        raise status.invalid_kind(request.target.group, "", found)
 
 
 def _invalid(field: str, why: str, value: str = "null") -> Cause:
@@ -155,7 +160,8 @@ def _selector(selector: Object, *, of_fields: bool) -> str:
 
 
 async def _rules(core: Core, request: ApiRequest, obj: Object) -> Object:
-    namespace = (obj.get("spec") or {}).get("namespace", "")
+    namespace = (obj.pop("spec", None) or {}).get("namespace", "")
+    obj["spec"] = {}  # the answer upstream is a new object, which does not repeat the question
     if not namespace:
         raise status.bad_request("no namespace on request")
     found = core.authorizer.rules(request.user, namespace)
@@ -206,3 +212,5 @@ _ANSWERS: Mapping[str, Callable[[Core, ApiRequest, Object], Awaitable[Object]]] 
     "tokenreviews": _token,
 }
 PLURALS = frozenset(_ANSWERS)
+# Those whose answer upstream is not the object that was asked with, filled in.
+_ANEW = frozenset({"selfsubjectreviews", "selfsubjectrulesreviews"})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from muntin.apiserver import status
 from muntin.model.resources import Resource, Subresource
 
+# What a resource's path answers to; HEAD is for what is proxied only.
 _COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 _OBJECT = {
     "GET": "get",
@@ -68,20 +70,30 @@ def verb(method: str, route: Route, resource: Resource, watch_asked: bool) -> st
     if resource.namespaced and route.name and not route.namespace:
         raise status.unknown_path()
     found = verb_of(method, route, watch_asked=watch_asked)
-    if not route.name and found == "create" and resource.namespaced and not route.namespace:
+    nowhere = resource.namespaced and not route.namespace and not route.name
+    if nowhere and found in ("create", "deletecollection"):
         found = ""
     if route.subresource:
         sub = resource.subresource(route.subresource)
         if sub is None:
             raise status.unknown_path()
+        if method == "OPTIONS" and sub.name == "proxy":
+            return ""  # no verb that a rule could name: allowed to those who may do everything
         allowed: tuple[str, ...] = sub.verbs
     else:
         allowed = resource.verbs
         if found == "create" and route.name:
             found = ""
-    if found not in allowed:
+    if route.rest and route.subresource != "proxy":
+        raise status.unknown_path()
+    if found not in allowed or (method == "HEAD" and route.subresource != "proxy"):
         raise status.method_not_allowed()
     return found
+
+
+def watch_asked(query: Mapping[str, list[str]]) -> bool:
+    """Whether a list is to be a watch."""
+    return "watch" in query and query["watch"][0].lower() in ("true", "1", "")
 
 
 def verb_of(method: str, route: Route, *, watch_asked: bool) -> str:

@@ -48,8 +48,8 @@ class Decoded:
     def strict_errors(self) -> list[str]:
         """What strict field validation says: ``unknown field "spec.foo"``, and duplicates."""
         return [
-            *(f'unknown field "{path}"' for path in self.unknown),
             *(f'duplicate field "{path}"' for path in self.duplicates),
+            *(f'unknown field "{path}"' for path in self.unknown),
         ]
 
 

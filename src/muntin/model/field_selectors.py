@@ -126,11 +126,22 @@ def _check_field(field: str, resource: Resource | None, offered: Collection[str]
         return
     if resource is None or field in field_names(resource):
         return
-    if (resource.group, resource.plural) in _FIELDS or not resource.group:
+    place = (resource.group, resource.plural)
+    if place in _OWN_WORDS:
+        raise Invalid(_OWN_WORDS[place].format(field))
+    if place in _FIELDS:
         raise Invalid(f"field label not supported: {field}")
     raise Invalid(
         f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
     )
+
+
+_OWN_WORDS = {
+    ("batch", "jobs"): 'field label "{}" not supported for Job',
+    ("resource.k8s.io", "resourceslices"): (
+        "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}"
+    ),
+}
 
 
 def _split(text: str) -> list[str]:

@@ -32,11 +32,15 @@ _token = re.compile(r"\s*(==|!=|[=!<>(),]|[^\s=!<>(),]+)").match
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One condition: ``operator`` is in, notin, exists, !, gt or lt (``=`` is in, of one value)."""
+    """One condition: ``operator`` is in, notin, exists, !, gt or lt (``=`` is in, of one value).
+
+    ``listed``: its values were given as a list, and are shown as one.
+    """
 
     key: str
     operator: str
     values: frozenset[str] = frozenset()
+    listed: bool = False
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether ``labels`` meet it."""
@@ -66,7 +70,7 @@ class Requirement:
             return f"{'' if self.operator == 'exists' else '!'}{self.key}"
         if self.operator in ("gt", "lt"):
             return f"{self.key}{'>' if self.operator == 'gt' else '<'}{values}"
-        if len(self.values) == 1:
+        if len(self.values) == 1 and not self.listed:
             return f"{self.key}{'=' if self.operator == 'in' else '!='}{values}"
         return f"{self.key} {self.operator} ({values})"
 
@@ -180,7 +184,7 @@ def _requirement(tokens: _Tokens) -> Requirement:
 def _value_set(tokens: _Tokens) -> list[str]:
     opening = tokens.take()
     if opening != "(":
-        raise _expected(opening, "'('")
+        raise Invalid(f"unable to parse requirement: found '{opening}' expected: '('")
     values: list[str] = []
     while True:
         token = tokens.take()
@@ -240,7 +244,9 @@ def labels_of(selector: Mapping[str, Any] | None) -> Selector:
         if operator is None:
             raise Invalid(f"{expression.get('operator')!r} is not a valid label selector operator")
         requirements.append(
-            Requirement(expression["key"], operator, frozenset(expression.get("values") or ()))
+            Requirement(
+                expression["key"], operator, frozenset(expression.get("values") or ()), True
+            )
         )
     return Selector(tuple(requirements)) if requirements else EVERYTHING
 

@@ -29,7 +29,7 @@ HERE = Path(__file__).parents[2] / "golden/upstream"
 CASES = HERE / "cases"
 ANSWERS = HERE / "answers"
 CHANGING = {"uid", "resourceVersion", "creationTimestamp", "time", "deletionTimestamp",
-            "lastTransitionTime", "lastUpdateTime", "continue", "selfLink",
+            "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime", "continue", "selfLink",
             "serverAddress"}  # fmt: skip
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # Revisions and times in sentences and in YAML.
@@ -88,11 +88,21 @@ def run(target: Target, name: str, version: str) -> list[dict[str, Any]]:
                 "send": step["send"],
                 **({"warning": warning.replace(namespace, "{ns}")} if warning else {}),
                 "status": status,
-                "body": _shuffled(_comparable(answer, namespace), step),
+                "body": _named(_shuffled(_comparable(answer, namespace), step), kept),
             }
         )
     _ask(target, "DELETE", f"/api/v1/namespaces/{namespace}", None)
     return found
+
+
+def _named(body: Any, kept: dict[str, str]) -> Any:
+    """With names that the server made up as what they are kept as."""
+    if isinstance(body, dict):
+        return {key: _named(item, kept) for key, item in body.items()}
+    if isinstance(body, list):
+        return [_named(item, kept) for item in body]
+    found = [key for key, name in kept.items() if name == body and key.endswith("made")]
+    return f"{{{found[0]}}}" if found else body
 
 
 def _ask(target: Target, method: str, path: str, body: Any) -> None:
@@ -210,17 +220,31 @@ def _manager(entry: Any) -> tuple[str, ...]:
     return tuple(entry.get(key, "") for key in ("operation", "manager", "subresource"))
 
 
-def differences(wanted: Any, found: Any, path: str = "") -> Iterator[str]:
-    """``path: wanted != found`` for every place where both differ."""
+def kinds_of_causes(causes: list[dict[str, str]]) -> list[tuple[str, str]]:
+    """Which fields are wrong and in which way: each once, and without upstream's words."""
+    return sorted({(cause.get("field", ""), cause.get("reason", "")) for cause in causes})
+
+
+def differences(wanted: Any, found: Any, path: str = "", *, loose: bool = False) -> Iterator[str]:
+    """``path: wanted != found`` for every place where both differ.
+
+    With ``loose`` causes are compared as `kinds_of_causes`: an older version words some of them
+    otherwise, finds them in another order, and some twice.
+    """
+    if loose and path.endswith(".details.causes") and isinstance(found, list):
+        wanted, found = kinds_of_causes(wanted), kinds_of_causes(found)
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key in sorted({*wanted, *found}):
             yield from differences(
-                wanted.get(key, "(nothing)"), found.get(key, "(nothing)"), f"{path}.{key}"
+                wanted.get(key, "(nothing)"),
+                found.get(key, "(nothing)"),
+                f"{path}.{key}",
+                loose=loose,
             )
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         if path.endswith(".managedFields"):  # sorted by time, which may or may not differ
             wanted, found = sorted(wanted, key=_manager), sorted(found, key=_manager)
         for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
-            yield from differences(one, other, f"{path}[{index}]")
+            yield from differences(one, other, f"{path}[{index}]", loose=loose)
     elif wanted != found:
         yield f"{path}: {json.dumps(wanted)} != {json.dumps(found)}"

@@ -44,7 +44,7 @@ def test_other_paths(path):
     ("method", "path", "resource", "verb"),
     [
         ("GET", "/api/v1/pods", PODS, "list"),
-        ("HEAD", "/api/v1/nodes/a", NODES, "get"),
+        ("HEAD", "/api/v1/nodes/a/proxy/x", NODES, "get"),
         ("POST", "/api/v1/namespaces/a/pods", PODS, "create"),
         ("DELETE", "/api/v1/namespaces/a/pods", PODS, "deletecollection"),
         ("POST", "/api/v1/namespaces/a/pods/b/binding", PODS, "create"),
@@ -59,6 +59,9 @@ def test_verbs(method, path, resource, verb):
     ("method", "path", "resource", "code"),
     [
         ("POST", "/api/v1/pods", PODS, 405),
+        ("DELETE", "/api/v1/pods", PODS, 405),
+        ("HEAD", "/api/v1/nodes/a", NODES, 405),
+        ("GET", "/api/v1/nodes/a/status/x", NODES, 404),
         ("POST", "/api/v1/nodes/a", NODES, 405),
         ("DELETE", "/api/v1/namespaces", NAMESPACES, 405),
         ("GET", "/api/v1/nodes/a/none", NODES, 404),

@@ -45,7 +45,7 @@ def test_text_selectors(text: str, expected: bool) -> None:
         ("=a", "found '=', expected: identifier"),
         ("a=b=c", "found '=', expected: ',' or 'end of string'"),
         ("a b", "found 'b', expected: in, notin, =, ==, !=, gt, lt"),
-        ("a in", "found '', expected: '('"),
+        ("a in", "found '' expected: '('"),
         ("a in (b", "found '', expected: ',' or ')'"),
         ("a=b,,c", "found ',', expected: identifier"),
         ("a=b,", "found '', expected: identifier"),

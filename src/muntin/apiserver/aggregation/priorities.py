@@ -38,11 +38,19 @@ _GROUPS = {
 }
 _VERSIONS = {
     ("", "v1"): 1,
+    ("admissionregistration.k8s.io", "v1beta1"): 12,
     ("autoscaling", "v2"): 30,
+    ("autoscaling", "v2beta2"): 1,
+    ("discovery.k8s.io", "v1beta1"): 12,
+    ("events.k8s.io", "v1beta1"): 5,
+    ("extensions", "v1beta1"): 1,
     ("flowcontrol.apiserver.k8s.io", "v1"): 21,
     ("flowcontrol.apiserver.k8s.io", "v1beta3"): 18,
     ("flowcontrol.apiserver.k8s.io", "v1beta2"): 15,
     ("flowcontrol.apiserver.k8s.io", "v1beta1"): 12,
+    ("rbac.authorization.k8s.io", "v1beta1"): 12,
+    ("resource.k8s.io", "v1"): 21,
+    ("scheduling.k8s.io", "v1beta1"): 12,
 }
 _STAGES = (15, 9, 1)  # of stable, beta and alpha versions
 

@@ -34,15 +34,17 @@ class RbacObjects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The rules that one binding gives; ``namespace`` is None for a ClusterRoleBinding.
+    """The rules that one binding gives one of its subjects.
 
-    ``missing`` says which role is not there; there are no rules then.
+    ``namespace`` is None for a ClusterRoleBinding. ``missing`` says which role is not there; there
+    are no rules then. ``place`` is where the binding stands among all, and the subject in it.
     """
 
     namespace: str | None
     rules: Sequence[Rule]
     reason: str
-    missing: str = ""
+    missing: str
+    place: tuple[int, int]
 
 
 class Rbac:
@@ -52,6 +54,7 @@ class Rbac:
         self._objects = objects
         self._generation = -1
         self._grants: dict[str, list[Grant]] = {}
+        self._of_users: dict[tuple[str, tuple[str, ...]], list[Grant]] = {}
         self._decisions: dict[tuple[Any, ...], Decision] = {}
 
     def decide(self, asked: Attributes) -> Decision:
@@ -84,16 +87,32 @@ class Rbac:
     def grants(self, user: User, namespace: str) -> Iterator[Grant]:
         """All that is bound to ``user`` and holds in ``namespace`` (empty: cluster-wide only)."""
         self._refresh()
-        for subject in _subjects(user):
-            for grant in self._grants.get(subject, ()):
-                if grant.namespace is None or (namespace and grant.namespace == namespace):
-                    yield grant
+        for grant in self._of_user(user):
+            if grant.namespace is None or (namespace and grant.namespace == namespace):
+                yield grant
+
+    def _of_user(self, user: User) -> list[Grant]:
+        """What is bound to ``user``: each binding once, by the first of its subjects they are."""
+        key = user.name, user.groups
+        known = self._of_users.get(key)
+        if known is None:
+            if len(self._of_users) >= CACHE_ENTRIES:
+                self._of_users.clear()
+            found = [
+                grant for subject in _subjects(user) for grant in self._grants.get(subject, ())
+            ]
+            first: dict[int, Grant] = {}
+            for grant in sorted(found, key=lambda grant: grant.place):
+                first.setdefault(grant.place[0], grant)
+            known = self._of_users[key] = list(first.values())
+        return known
 
     def _refresh(self) -> None:
         if self._generation == self._objects.generation:
             return
         self._generation = self._objects.generation
         self._decisions.clear()
+        self._of_users.clear()
         self._grants = _index(self._objects)
 
 
@@ -102,6 +121,7 @@ def _index(objects: RbacObjects) -> dict[str, list[Grant]]:
     for role in objects.of_kind("roles"):
         roles[role["metadata"]["namespace"], role["metadata"]["name"]] = role
     grants: dict[str, list[Grant]] = {}
+    place = 0
     for plural in ("clusterrolebindings", "rolebindings"):
         for binding in objects.of_kind(plural):
             meta, ref = binding["metadata"], binding.get("roleRef") or {}
@@ -111,10 +131,12 @@ def _index(objects: RbacObjects) -> dict[str, list[Grant]]:
             rules = () if found is None else found.get("rules") or ()
             missing = not_found(ref) if found is None else ""
             reason = _reason(plural, meta, ref)
-            for subject in binding.get("subjects") or ():
+            place += 1
+            for at, subject in enumerate(binding.get("subjects") or ()):
                 if key := _subject_key(subject, namespace):
                     why = f"{reason} to {_described(subject, namespace)}"
-                    grants.setdefault(key, []).append(Grant(namespace, rules, why, missing))
+                    grant = Grant(namespace, rules, why, missing, (place, at))
+                    grants.setdefault(key, []).append(grant)
     return grants
 
 

@@ -57,7 +57,7 @@ def _priorities() -> Iterator[tuple[Resource, Object]]:
 
 def _roles(core: Core) -> Iterator[tuple[Resource, Object]]:
     version = parse_kubernetes(core.config.kubernetes_version)
-    for role in roles.cluster_roles(older=not is_in(ApiFeature.TODAYS_ROLES, version)):
+    for role in roles.cluster_roles(older=not is_in(ApiFeature.TODAYS_DEFAULTS, version)):
         yield resources.CLUSTER_ROLES, role
     for binding in roles.cluster_role_bindings():
         yield resources.CLUSTER_ROLE_BINDINGS, binding

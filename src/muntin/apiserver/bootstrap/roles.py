@@ -55,7 +55,7 @@ NODE_RULES = _rules(COMPONENTS["system:node"])
 def cluster_roles(*, older: bool = False) -> list[Object]:
     """All ClusterRoles, ready to be created; those that are sums of others hold them already.
 
-    ``older`` ones are those of an API from before `ApiFeature.TODAYS_ROLES`.
+    ``older`` ones are those of an API from before `ApiFeature.TODAYS_DEFAULTS`.
     """
     rows = {**USERS, **COMPONENTS, **(OLDER if older else {})}
     rows |= {f"{_CONTROLLER}{name}": lines for name, lines in CONTROLLERS.items()}

@@ -89,7 +89,7 @@ def _seconds(core: Core, request: ApiRequest, spec: Object) -> int:
     if seconds > LONGEST_S:
         why = "may not specify a duration larger than 2^32 seconds"
     cause = Cause("FieldValueInvalid", "spec.expirationSeconds", f"Invalid value: {seconds}: {why}")
-    raise status.invalid(request.target, request.name, [cause])
+    raise status.invalid_kind("authentication.k8s.io", "TokenRequest", [cause])
 
 
 def _is_extended(core: Core, seconds: int, audiences: list[str], bound: Claims) -> bool:

@@ -46,5 +46,5 @@ async def run(core: Core, request: ApiRequest) -> Response:
     head = orjson.dumps(
         {"kind": row.list_kind, "apiVersion": row.api_version, "metadata": metadata}
     )
-    body = head[:-1] + b',"items":[' + b",".join(map(renderer.raw, raws)) + b"]}"
+    body = head[:-1] + b',"items":[' + renderer.joined([renderer.raw(raw) for raw in raws]) + b"]}"
     return Response(200, output.HEADERS, body)

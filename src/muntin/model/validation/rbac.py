@@ -101,7 +101,13 @@ def _subject(subject: Object, path: str, namespaced: bool, found: Findings) -> N
 
 def _update(new: Object, old: Object, found: Findings) -> None:
     if new.get("roleRef") != old.get("roleRef"):
-        found.invalid("roleRef", new.get("roleRef"), "cannot change roleRef")
+        ref = new.get("roleRef") or {}
+        ordered = {
+            "APIGroup": ref.get("apiGroup", ""),
+            "Kind": ref.get("kind", ""),
+            "Name": ref.get("name", ""),
+        }
+        found.invalid("roleRef", ordered, "cannot change roleRef")
 
 
 def role_binding_update(new: Object, old: Object, found: Findings) -> None:
