@@ -1,11 +1,13 @@
 """All measurements, or those named: ``python bench/run.py [up cluster apiserver services]``.
 
+``--kube-apiserver FILE`` (and ``--etcd FILE``) compares the API server with that one.
 Each rewrites its passages of docs/benchmarks.md. ``cluster`` is what one running cluster gives:
 memory, commands, pods, data path.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -23,7 +25,7 @@ import up
 from measure import machine, table
 
 
-def cluster() -> None:
+def cluster(_: argparse.Namespace) -> None:
     with clusters.running() as config:
         memory.measure(config)
         commands.measure(config)
@@ -31,16 +33,21 @@ def cluster() -> None:
         datapath.measure(config)
 
 
-PARTS: Mapping[str, Callable[[], None]] = {
-    "up": up.measure,
+PARTS: Mapping[str, Callable[[argparse.Namespace], None]] = {
+    "up": lambda _: up.measure(),
     "cluster": cluster,
     "apiserver": apiserver.measure,
-    "services": services.measure,
+    "services": lambda _: services.measure(),
 }
 
 
-def main(names: list[str]) -> None:
-    if os.geteuid() != 0:
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all if none is named")
+    apiserver.options(parser)
+    chosen = parser.parse_args()
+    names = chosen.parts
+    if os.geteuid() != 0 and names != ["apiserver"]:
         sys.exit("bench: root is needed, as for muntin up")
     unknown = set(names) - PARTS.keys()
     if unknown:
@@ -49,11 +56,11 @@ def main(names: list[str]) -> None:
     for name in names or PARTS:
         print(f"== {name}", flush=True)
         began = time.monotonic()
-        PARTS[name]()
+        PARTS[name](chosen)
         print(f"== {name}: {time.monotonic() - began:.0f} s", flush=True)
     if not names:
         page.write("machine", table(("this machine", ""), where))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,0 +1,261 @@
+"""A client that costs little beside the server: TLS over plain sockets, and epoll for many.
+
+Both servers are asked by the same code in the same process, so what it costs is the same for both.
+"""
+
+from __future__ import annotations
+
+import re
+import select
+import socket
+import ssl
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+JSON = "application/json"
+_READ = 256 * 1024
+_length = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE).search
+_mark = re.compile(rb'"mark":\s*"(\d+)"').findall
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where a server listens, and as whom to speak to it: files of a certificate and its key."""
+
+    port: int
+    ca: Path
+    certificate: Path
+    key: Path
+
+    def context(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=str(self.ca))
+        context.load_cert_chain(self.certificate, self.key)
+        context.set_alpn_protocols(["http/1.1"])
+        return context
+
+
+def request(method: str, path: str, body: bytes = b"", kind: str = JSON) -> bytes:
+    """The bytes of one request."""
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {JSON}\r\nUser-Agent: bench\r\n"
+    if body:
+        head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+    return head.encode() + b"\r\n" + body
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    body: bytes
+
+
+class Channel:
+    """One connection, one request at a time."""
+
+    def __init__(self, access: Access, context: ssl.SSLContext | None = None) -> None:
+        raw = socket.create_connection(("127.0.0.1", access.port))
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        context = context or access.context()
+        self.socket = context.wrap_socket(raw, server_hostname="localhost")
+        self._pieces: list[bytes] = []
+        self._last = b""
+        self._wanted = -1  # bytes of the whole answer; -1: not known yet, 0: chunked
+
+    def call(self, data: bytes) -> Answer:
+        """Send a request and wait for the whole answer."""
+        self.socket.sendall(data)
+        while (found := self.receive()) is None:
+            pass
+        return found
+
+    def receive(self) -> Answer | None:
+        """Read once; the answer if it is all there now."""
+        piece = self.socket.recv(_READ)
+        if not piece:
+            raise ConnectionError("the server has closed the connection")
+        self._pieces.append(piece)
+        if self._wanted < 0:
+            self._read_head()
+        self._last = (self._last + piece)[-8:] if len(piece) < 8 else piece[-8:]
+        if self._wanted < 0 or not self._is_whole():
+            return None
+        return self._taken()
+
+    def _read_head(self) -> None:
+        data = b"".join(self._pieces)
+        end = data.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        length = _length(data, 0, end)
+        self._wanted = end + 4 + int(length[1]) if length else 0
+
+    def _is_whole(self) -> bool:
+        if self._wanted:
+            return sum(map(len, self._pieces)) >= self._wanted
+        return self._last.endswith(b"0\r\n\r\n")
+
+    def _taken(self) -> Answer:
+        data = b"".join(self._pieces)
+        head, _, body = data.partition(b"\r\n\r\n")
+        if not self._wanted:
+            body = b"".join(_chunks(body))
+        self._pieces, self._wanted, self._last = [], -1, b""
+        return Answer(int(head[9:12]), body)
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def _chunks(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while True:
+        end = data.index(b"\r\n", at)
+        size = int(data[at:end], 16)
+        if not size:
+            return
+        yield data[end + 2 : end + 2 + size]
+        at = end + 4 + size
+
+
+class Pool:
+    """Requests over several connections at once."""
+
+    def __init__(self, access: Access, connections: int) -> None:
+        context = access.context()
+        self._channels = {}
+        self._poll = select.epoll()
+        for _ in range(connections):
+            channel = Channel(access, context)
+            channel.socket.setblocking(False)
+            self._channels[channel.socket.fileno()] = channel
+            self._poll.register(channel.socket, select.EPOLLIN)
+
+    def send(self, requests: Sequence[bytes]) -> list[float]:
+        """Send all; the seconds that each took. Any answer but a success is an error."""
+        todo, taken = iter(requests), []
+        began: dict[int, float] = {}
+        for number, channel in self._channels.items():
+            self._start(number, channel, todo, began)
+        while began:
+            for number, _ in self._poll.poll():
+                channel = self._channels[number]
+                answer = self._read(channel)
+                if answer is None:
+                    continue
+                if answer.status >= 300:
+                    raise RuntimeError(f"{answer.status} {answer.body[:300]!r}")
+                taken.append(time.perf_counter() - began.pop(number))
+                self._start(number, channel, todo, began)
+        return taken
+
+    def _start(
+        self, number: int, channel: Channel, todo: Iterator[bytes], began: dict[int, float]
+    ) -> None:
+        data = next(todo, None)
+        if data is not None:
+            began[number] = time.perf_counter()
+            channel.socket.send(data)  # a few kilobytes: the socket takes them at once
+
+    def _read(self, channel: Channel) -> Answer | None:
+        """All that is there: TLS may hold more than epoll knows of."""
+        while True:
+            try:
+                answer = channel.receive()
+            except ssl.SSLWantReadError:
+                return None
+            if answer is not None or not channel.socket.pending():
+                return answer
+
+    def close(self) -> None:
+        self._poll.close()
+        for channel in self._channels.values():
+            channel.close()
+
+
+class Watchers:
+    """Many watches of one collection, whose objects carry a growing number: ``"mark": "7"``."""
+
+    def __init__(self, access: Access, path: str, count: int) -> None:
+        context = access.context()
+        self._poll = select.epoll()
+        self._sockets: dict[int, ssl.SSLSocket] = {}
+        self._seen: dict[int, int] = {}
+        self._tails: dict[int, bytes] = {}
+        for _ in range(count):
+            channel = Channel(access, context)
+            channel.socket.sendall(request("GET", path))
+            self._add(channel)
+        self._writer = Channel(access, context)
+
+    def _add(self, channel: Channel) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += channel.socket.recv(_READ)
+        if not head.startswith(b"HTTP/1.1 200"):
+            raise RuntimeError(f"watch: {head[:300]!r}")
+        channel.socket.setblocking(False)
+        number = channel.socket.fileno()
+        self._sockets[number] = channel.socket
+        self._seen[number], self._tails[number] = 0, b""
+        self._poll.register(number, select.EPOLLIN)
+
+    def change(self, requests: Sequence[bytes], last: int) -> float:
+        """Send ``requests`` one after the other; the seconds until all have seen mark ``last``."""
+        writer, todo = self._writer.socket, iter(requests)
+        writer.setblocking(False)
+        self._poll.register(writer, select.EPOLLIN)
+        began = time.perf_counter()
+        writer.send(next(todo))
+        left = len(self._sockets)
+        answers = 0
+        while left or answers < len(requests):
+            for number, _ in self._poll.poll():
+                if number != writer.fileno():
+                    left -= self._read(number) >= last
+                    continue
+                answers += 1
+                self._take_answer()
+                if (data := next(todo, None)) is not None:
+                    writer.send(data)
+        self._poll.unregister(writer)
+        writer.setblocking(True)
+        return time.perf_counter() - began
+
+    def _take_answer(self) -> None:
+        answer = None
+        while answer is None:
+            try:
+                answer = self._writer.receive()
+            except ssl.SSLWantReadError:
+                self._poll.poll(0.001)
+        if answer.status >= 300:
+            raise RuntimeError(f"{answer.status} {answer.body[:300]!r}")
+
+    def _read(self, number: int) -> int:
+        """The newest mark in what has come, 0 if it was there before."""
+        sock = self._sockets[number]
+        try:
+            data = sock.recv(_READ)
+            while sock.pending():
+                data += sock.recv(_READ)
+        except ssl.SSLWantReadError:
+            return 0
+        if not data:
+            raise ConnectionError("a watch has ended")
+        text = self._tails[number] + data
+        self._tails[number] = text[-24:]
+        marks = _mark(text)
+        newest = int(marks[-1]) if marks else 0
+        if newest <= self._seen[number]:
+            return 0
+        self._seen[number] = newest
+        return newest
+
+    def close(self) -> None:
+        self._poll.close()
+        self._writer.close()
+        for sock in self._sockets.values():
+            sock.close()
