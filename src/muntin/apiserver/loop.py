@@ -90,6 +90,7 @@ class ApiServer:
         self._tracking = TokenTracking(clock) if tracked else None
         self._kubelet_client: HttpClient | None = None
         self.config = config
+        forms = FieldForms(schema, registry, cache.forms)
         self.core = Core(
             config=config,
             clock=clock,
@@ -98,7 +99,7 @@ class ApiServer:
             registry=registry,
             published=Published(schema, registry),
             cache=cache,
-            forms=FieldForms(schema, registry, cache.forms),
+            forms=forms,
             snapshots=Snapshots(clock),
             authenticator=Authenticator(
                 access,
@@ -125,6 +126,7 @@ class ApiServer:
                     registry=registry,
                     authorizer=authorizer,
                     webhooks=webhooks,
+                    types=forms,
                 ),
             ),
             issuer=issuer,

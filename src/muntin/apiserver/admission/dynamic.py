@@ -16,10 +16,12 @@ from muntin.apiserver.cache import Cache, ResourceCache
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.webhooks import WebhookClient
 from muntin.model.admission.rules import EXEMPT, GROUP
+from muntin.model.fields.types import FieldTypes
 from muntin.model.schema import Schema
 
 if TYPE_CHECKING:  # loaded when there is something configured
     from muntin.apiserver.admission.operation import Operation
+    from muntin.apiserver.admission.policies.mutating import MutatingPolicies
     from muntin.apiserver.admission.policies.validating import Policies
     from muntin.apiserver.admission.versions import Versions
     from muntin.apiserver.admission.webhooks.call import Calls
@@ -35,6 +37,7 @@ class DynamicParts:
     registry: Registry
     authorizer: Authorizer
     webhooks: WebhookClient
+    types: FieldTypes
 
 
 class Dynamic:
@@ -48,6 +51,9 @@ class Dynamic:
         self._mutating_hooks = self._objects(
             "MutatingAdmissionWebhook", "mutatingwebhookconfigurations"
         )
+        mutating = "MutatingAdmissionPolicy"
+        self._mutating_policies = self._objects(mutating, "mutatingadmissionpolicies")
+        self._mutating_bindings = self._objects(mutating, "mutatingadmissionpolicybindings")
         self._validating_hooks = self._objects(hooks, "validatingwebhookconfigurations")
         self._validating_policies = self._objects(policies, "validatingadmissionpolicies")
         self._validating_bindings = self._objects(policies, "validatingadmissionpolicybindings")
@@ -61,7 +67,7 @@ class Dynamic:
     @property
     def mutates(self) -> bool:
         """Whether anything may change objects."""
-        return bool(self._mutating_hooks.items)
+        return bool(self._mutating_hooks.items or self._mutating_bindings.items)
 
     @property
     def validates(self) -> bool:
@@ -69,12 +75,32 @@ class Dynamic:
         return bool(self._validating_hooks.items or self._validating_bindings.items)
 
     async def mutate(self, attributes: Attributes, again: Callable[[], None]) -> bool:
-        """Let webhooks change the object; whether they did. ``again`` runs what is built in."""
+        """Let policies, then webhooks, change the object; whether they did. ``again`` runs what is
+        built in."""
         if is_exempt(attributes):
+            return False
+        operation = self._operation(attributes)
+        if not self._mutating_bindings.items:
+            return await self._ask_hooks(operation, again)
+        from muntin.apiserver.admission.policies.mutating import Rounds
+
+        rounds = Rounds()
+        changed = await self._mutation.run(operation, rounds)
+        if changed:
+            again()
+            operation.changed()
+        if await self._ask_hooks(operation, again):
+            rounds.changed()
+            changed = True
+        if changed and rounds.again():
+            await self._mutation.run(operation, rounds)
+        return changed
+
+    async def _ask_hooks(self, operation: Operation, again: Callable[[], None]) -> bool:
+        if not self._mutating_hooks.items:
             return False
         from muntin.apiserver.admission.webhooks import mutating
 
-        operation = self._operation(attributes)
         return await mutating.run(self._calls, self._mutating.all(), operation, again)
 
     async def validate(self, attributes: Attributes) -> None:
@@ -119,6 +145,21 @@ class Dynamic:
             parts.cache,
             Params(parts.cache, parts.registry, self._versions),
             parts.authorizer,
+        )
+
+    @cached_property
+    def _mutation(self) -> MutatingPolicies:
+        from muntin.apiserver.admission.policies.mutating import MutatingPolicies
+        from muntin.apiserver.admission.policies.params import Params
+
+        parts = self._parts
+        return MutatingPolicies(
+            self._mutating_policies,
+            self._mutating_bindings,
+            parts.cache,
+            Params(parts.cache, parts.registry, self._versions),
+            parts.authorizer,
+            parts.types,
         )
 
     @cached_property

@@ -147,6 +147,7 @@ _PLUGINS: Mapping[str, Callable[[Parts], Silent]] = {
 QUOTA = "ResourceQuota"
 # Places in the chain of their own, here only to be switched off.
 USERS = (
+    "MutatingAdmissionPolicy",
     "MutatingAdmissionWebhook",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook",

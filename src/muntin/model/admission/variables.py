@@ -101,12 +101,11 @@ def shapes(
 @lru_cache(maxsize=64)
 def environment(
     *, params: bool = False, namespace: bool = False, authorizer: bool = True,
-    variables: tuple[str, ...] = (),
+    variables: tuple[str, ...] = (), mutates: bool = False,
 ) -> cel.Environment:  # fmt: skip
-    """The environment of `shapes`."""
-    return cel.environment(
-        shapes(params=params, namespace=namespace, authorizer=authorizer, variables=variables)
-    )
+    """The environment of `shapes`; ``mutates``: for expressions that make patches."""
+    found = shapes(params=params, namespace=namespace, authorizer=authorizer, variables=variables)
+    return cel.environment(found, mutates=mutates)
 
 
 def values_of(request: Object, obj: Object | None, old: Object | None) -> Object:

@@ -28,14 +28,16 @@ __all__ = [
 ]
 
 
-def environment(variables: Mapping[str, Shape]) -> Environment:
-    """An environment of ``variables`` with the libraries of Kubernetes.
+def environment(variables: Mapping[str, Shape], *, mutates: bool = False) -> Environment:
+    """An environment of ``variables`` with the libraries of Kubernetes; ``mutates`` adds that of
+    expressions that make patches.
 
     Making one costs about a millisecond: keep it for all expressions over the same variables.
     """
-    from muntin.model.cel.library import FUNCTIONS, OPAQUE, OPTIONAL
+    from muntin.model.cel.library import FUNCTIONS, OPAQUE, OPTIONAL, jsonpatch
 
-    return Environment(variables, FUNCTIONS, OPAQUE, OPTIONAL)
+    functions = (*FUNCTIONS, *jsonpatch.FUNCTIONS) if mutates else FUNCTIONS
+    return Environment(variables, functions, OPAQUE, OPTIONAL)
 
 
 def compile(expression: str, env: Environment) -> Program:

@@ -62,12 +62,6 @@ def policy(obj: Object) -> None:
     _match_resources(spec.get("matchConstraints"))
 
 
-def mutating_policy(obj: Object) -> None:
-    """As `policy`, applied once."""
-    policy(obj)
-    obj["spec"].setdefault("reinvocationPolicy", "Never")
-
-
 def binding(obj: Object) -> None:
     """A binding that restricts nothing further."""
     _match_resources((obj.get("spec") or {}).get("matchResources"))

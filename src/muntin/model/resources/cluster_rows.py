@@ -115,7 +115,10 @@ def _admission(version: str) -> tuple[Resource, ...]:
     if version != "v1":
         return hooks
     policy, binding = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
+    mutating = "MutatingAdmissionPolicy"
     return (
+        cluster(mutating, "mutatingadmissionpolicies", "", categories=names),
+        cluster(f"{mutating}Binding", "mutatingadmissionpolicybindings", categories=names),
         *hooks,
         cluster(policy, "validatingadmissionpolicies", "", STATUS, categories=names),
         cluster(binding, "validatingadmissionpolicybindings", categories=names),

@@ -62,7 +62,13 @@ def policy_status(new: Object, old: Object, found: Findings) -> None:
     conditions(status.get("conditions") or (), "status.conditions", found)
 
 
-def _spec(obj: Object, spec: Object, found: Findings, conditions_kept: bool) -> None:
+def common(
+    spec: Object, found: Findings, conditions_kept: bool, operations: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """What both kinds of policies say; the names of the variables.
+
+    ``operations``: those that a policy may be for, if not all.
+    """
     failure = spec.get("failurePolicy")
     if failure is None:
         found.required("spec.failurePolicy")
@@ -78,10 +84,24 @@ def _spec(obj: Object, spec: Object, found: Findings, conditions_kept: bool) -> 
         match_resources(constraints, "spec.matchConstraints", found)
         if not constraints.get("resourceRules"):
             found.required("spec.matchConstraints.resourceRules")
+        of_operations(constraints, "spec.matchConstraints", found, operations)
     if not conditions_kept:
         rows = spec.get("matchConditions") or ()
         match_conditions(rows, "spec.matchConditions", found, params=params is not None)
-    known = variable_rows(spec.get("variables") or (), params is not None, found)
+    return variable_rows(spec.get("variables") or (), params is not None, found)
+
+
+def of_operations(match: Object, path: str, found: Findings, known: Sequence[str]) -> None:
+    """Check that the rules are for ``known`` operations only; for any, if there are none."""
+    for row in match.get("resourceRules") or ():
+        for operation in row.get("operations") or ():
+            if known and operation not in known:
+                found.not_supported(f"{path}.resourceRules.operations", operation, known)
+
+
+def _spec(obj: Object, spec: Object, found: Findings, conditions_kept: bool) -> None:
+    known = common(spec, found, conditions_kept)
+    params = spec.get("paramKind")
     validations, annotations = spec.get("validations") or (), spec.get("auditAnnotations") or ()
     if not validations and not annotations:
         found.required("spec.validations", _ONE_ITEM)

@@ -85,6 +85,24 @@ def _binding(obj: Object, found: Findings) -> None:
     admission_policies.binding(obj, found)
 
 
+def _mutating_policy(obj: Object, found: Findings) -> None:
+    from muntin.model.validation import mutating_policies
+
+    mutating_policies.policy(obj, found)
+
+
+def _mutating_policy_update(new: Object, old: Object, found: Findings) -> None:
+    from muntin.model.validation import mutating_policies
+
+    mutating_policies.policy_update(new, old, found)
+
+
+def _mutating_binding(obj: Object, found: Findings) -> None:
+    from muntin.model.validation import mutating_policies
+
+    mutating_policies.binding(obj, found)
+
+
 def _definition(obj: Object, found: Findings) -> None:
     from muntin.model.custom import definition_rules  # large, and seldom needed
 
@@ -148,6 +166,8 @@ CREATE: dict[tuple[str, str], Check] = {
     ("coordination.k8s.io", "Lease"): scheduling.lease,
     (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks,
     (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks,
+    (_ADMISSION, "MutatingAdmissionPolicy"): _mutating_policy,
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): _mutating_binding,
     (_ADMISSION, "ValidatingAdmissionPolicy"): _policy,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): _binding,
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice,
@@ -177,6 +197,7 @@ UPDATE: dict[tuple[str, str], Change] = {
     (_APPS, "Deployment"): apps.deployment_update,
     (_APPS, "ReplicaSet"): apps.replica_set_update,
     (_APPS, "StatefulSet"): stateful_set.stateful_set_update,
+    (_SCALING, _HPA): autoscaling.autoscaler_update,
     (_BATCH, "CronJob"): jobs.cron_job_update,
     (_BATCH, "Job"): jobs.job_update,
     (_CERTS, "ClusterTrustBundle"): certificates.trust_bundle_update,
@@ -193,6 +214,7 @@ UPDATE: dict[tuple[str, str], Change] = {
     (_STORAGE, "VolumeAttributesClass"): storage.volume_attributes_class_update,
     (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks_update,
     (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks_update,
+    (_ADMISSION, "MutatingAdmissionPolicy"): _mutating_policy_update,
     (_ADMISSION, "ValidatingAdmissionPolicy"): _policy_update,
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice_update,
     ("node.k8s.io", "RuntimeClass"): scheduling.runtime_class_update,

@@ -13,17 +13,16 @@ import orjson
 
 from muntin.apiserver import status
 from muntin.apiserver.admission.operation import Operation
+from muntin.apiserver.admission.policies.given import given
 from muntin.apiserver.admission.policies.matching import is_excluded, row_for
 from muntin.apiserver.admission.policies.params import Params
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.authz.expressions import decider
 from muntin.apiserver.cache import Cache, Event, ResourceCache
 from muntin.kit.errors import Invalid
-from muntin.model.admission import variables
 from muntin.model.admission.policy import Denial, Outcome, ValidatingPolicy
 from muntin.model.cel.library.authorizer import deciding
-from muntin.model.cel.values import convert
-from muntin.model.resources import NAMESPACES, Resource
+from muntin.model.resources import Resource
 
 Object = dict[str, Any]
 
@@ -109,7 +108,7 @@ class Policies:
         except Invalid as err:
             text = f"failed to configure policy: {err.message}"
             return [] if policy.fails_open else [Denied(policy.name, "", Denial(text))]
-        given = await self._given(operation, row)
+        values = await given(operation, row, self._cache)
         for binding in bindings:
             spec, name = binding.get("spec") or {}, binding["metadata"]["name"]
             if row_for(spec.get("matchResources"), operation) is None:
@@ -124,7 +123,7 @@ class Policies:
                     denied.append(Denied(policy.name, name, Denial(text)))
                 continue
             for param in params:
-                outcome = self._decide(policy, operation, {**given, "params": param})
+                outcome = self._decide(policy, operation, {**values, "params": param})
                 actions = spec.get("validationActions") or ()
                 denied += _act(operation, policy.name, name, outcome, actions, failures)
                 for key, text in outcome.annotations.items():
@@ -134,25 +133,10 @@ class Policies:
         return denied
 
     def _decide(
-        self, policy: ValidatingPolicy, operation: Operation, given: Mapping[str, Any]
+        self, policy: ValidatingPolicy, operation: Operation, values: Mapping[str, Any]
     ) -> Outcome:
         with deciding(decider(self._authorizer, operation.attributes.user)):
-            return policy.decide(given)
-
-    async def _given(self, operation: Operation, row: Resource) -> Object:
-        new, old = await operation.new(row), await operation.old(row)
-        found = variables.values_of(operation.admission_request(row), new, old)
-        return {**found, "namespaceObject": self._namespace(operation)}
-
-    def _namespace(self, operation: Operation) -> Object | None:
-        target = operation.target
-        if not target.namespace or target.is_namespace:
-            return None
-        item = self._cache.get(NAMESPACES, "", target.namespace)
-        if item is None:
-            return None
-        found: Object = convert(item.object(), variables.NAMESPACE)
-        return found
+            return policy.decide(values)
 
 
 def _act(

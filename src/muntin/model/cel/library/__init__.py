@@ -10,6 +10,7 @@ from muntin.model.cel.library import (
     addresses,
     authorizer,
     formats,
+    jsonpatch,
     lists,
     quantities,
     regex,
@@ -18,6 +19,8 @@ from muntin.model.cel.library import (
     strings,
     urls,
 )
+
+__all__ = ["FUNCTIONS", "OPAQUE", "OPTIONAL", "jsonpatch"]
 
 FUNCTIONS: tuple[Function, ...] = (
     *strings.FUNCTIONS,
