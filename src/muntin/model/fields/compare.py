@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from muntin.model.digests import Recent, digest
 from muntin.model.fields import elements, sets
 from muntin.model.fields.sets import LEAF, FieldSet
 from muntin.model.fields.tree import whole
 from muntin.model.fields.types import FieldType, Kind
 
 _ABSENT: Any = object()
+MOST_SPECS = 128  # of some ten kilobytes each
 
 
 @dataclass(slots=True)
@@ -49,6 +51,25 @@ def compare(type_: FieldType, old: dict[str, Any], new: dict[str, Any]) -> Compa
     result = Comparison()
     _maps(type_, old, new, result)
     return result
+
+
+def first(type_: FieldType, new: dict[str, Any]) -> Comparison:
+    """How a new object differs from nothing; those with the same spec share what it names."""
+    spec = new.get("spec")
+    if type(spec) is not dict or not spec:
+        return compare(type_, {}, new)
+    result = compare(type_, {}, {name: value for name, value in new.items() if name != "spec"})
+    key = type_, digest(spec)
+    found = _specs.get(key)
+    if found is None:
+        found = compare(type_, {}, {"spec": spec})
+        _specs.keep(key, found)
+    result.added.update(found.added)
+    result.modified.update(found.modified)
+    return result
+
+
+_specs: Recent[Comparison] = Recent(MOST_SPECS)
 
 
 def _maps(type_: FieldType, old: dict[str, Any], new: dict[str, Any], out: Comparison) -> None:

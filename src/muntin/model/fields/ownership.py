@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from muntin.kit import errors
 from muntin.model.fields import elements, sets
-from muntin.model.fields.compare import Comparison, compare
+from muntin.model.fields.compare import Comparison, compare, first
 from muntin.model.fields.managers import (
     APPLY,
     BEFORE_APPLY,
@@ -140,7 +140,9 @@ def update(
     type_ = types.field_type(writer.api_version, kind)
     if type_ is None:
         return managers
-    comparison = compare(type_, old, new).excluding(writer.unwritable)
+    comparison = (compare(type_, old, new) if old else first(type_, new)).excluding(
+        writer.unwritable
+    )
     if comparison.is_same:
         return managers
     changes = _Changes(types, kind, old, new, writer.unwritable, {writer.api_version: comparison})

@@ -40,6 +40,11 @@ class Findings:
         self.asked = asked
         self._server = server
 
+    @property
+    def circumstances(self) -> str:
+        """What is found depends on, beside the object."""
+        return f"{self.asked} {self._server}"
+
     def has(self, rule: str) -> bool:
         """Whether a rule of `resources.lifecycle` holds already in the API version at hand."""
         return not self._server or has_rule(rule, self._server)

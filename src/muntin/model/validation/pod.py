@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.model import names
+from muntin.model.digests import Recent, digest
 from muntin.model.validation.amounts import resource_requirements
 from muntin.model.validation.containers import Surroundings, containers, untrimmed_image
 from muntin.model.validation.dns_config import dns_config
@@ -29,6 +30,7 @@ _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 PREEMPTION = ("PreemptLowerPriority", "Never")
 MAX_DEADLINE_S = 2**31 - 1
+MOST_FINE = 4096
 _SUBDOMAINS = ("serviceAccountName", "nodeName")
 
 
@@ -51,7 +53,23 @@ def pod_content(obj: Object, found: Findings) -> None:
     spec, meta = obj.get("spec") or {}, obj["metadata"]
     if meta.get("annotations"):
         pod_annotations(meta["annotations"], spec, "metadata.annotations", found)
-    pod_spec(spec, "spec", found, meta.get("name") or "")
+    name = meta.get("name") or ""
+    # The name counts only for claims that a pod has of its own, and whether there is one.
+    own = any("ephemeral" in volume for volume in spec.get("volumes") or ())
+    key = digest(spec, found.circumstances, name if own else str(bool(name)))
+    if _fine.get(key):
+        return
+    before = len(found.causes)
+    _spec_of_pod(spec, name, found)
+    if len(found.causes) == before:
+        _fine.keep(key, True)
+
+
+_fine: Recent[bool] = Recent(MOST_FINE)  # specs of pods with which nothing was wrong
+
+
+def _spec_of_pod(spec: Object, name: str, found: Findings) -> None:
+    pod_spec(spec, "spec", found, name)
     for index, volume in enumerate(spec.get("volumes") or ()):
         _only_in_pods(volume, spec, f"spec.volumes[{index}]", found)
     for field in ("containers", "initContainers"):
