@@ -7,37 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from muntin.model.validation import (
-    addresses,
-    aggregation,
-    apps,
-    autoscaling,
-    budgets,
-    certificates,
-    claims,
-    configuration,
-    endpoints,
-    events,
-    flow_control,
-    ingress,
-    job_status,
-    jobs,
-    network_policy,
-    nodes,
-    persistent_volumes,
-    pod,
-    pod_status,
-    pod_subresources,
-    pod_update,
-    quotas,
-    rbac,
-    scheduling,
-    service,
-    stateful_set,
-    storage,
-)
 from muntin.model.validation.findings import Findings, Object
-from muntin.model.validation.rbac import GROUP as RBAC
+from muntin.model.validation.later import Later
 
 Check = Callable[[Object, Findings], None]
 Change = Callable[[Object, Object, Findings], None]
@@ -46,85 +17,55 @@ _APPS, _BATCH, _SCALING = "apps", "batch", "autoscaling"
 _NET, _STORAGE, _CERTS = "networking.k8s.io", "storage.k8s.io", "certificates.k8s.io"
 _FLOW = "flowcontrol.apiserver.k8s.io"
 _ADMISSION = "admissionregistration.k8s.io"
+_RBAC = "rbac.authorization.k8s.io"
 _HPA, _CSR = "HorizontalPodAutoscaler", "CertificateSigningRequest"
 
 
-def _webhooks(obj: Object, found: Findings) -> None:
-    from muntin.model.validation import webhooks  # these bring the expression language along
-
-    webhooks.configuration(obj, found)
+def _rules(name: str) -> Later:
+    return Later(f"muntin.model.validation.{name}")
 
 
-def _webhooks_update(new: Object, old: Object, found: Findings) -> None:
-    from muntin.model.validation import webhooks
-
-    webhooks.configuration_update(new, old, found)
-
-
-def _policy(obj: Object, found: Findings) -> None:
-    from muntin.model.validation import admission_policies
-
-    admission_policies.policy(obj, found)
-
-
-def _policy_update(new: Object, old: Object, found: Findings) -> None:
-    from muntin.model.validation import admission_policies
-
-    admission_policies.policy_update(new, old, found)
-
-
-def _policy_status(new: Object, old: Object, found: Findings) -> None:
-    from muntin.model.validation import admission_policies
-
-    admission_policies.policy_status(new, old, found)
-
-
-def _binding(obj: Object, found: Findings) -> None:
-    from muntin.model.validation import admission_policies
-
-    admission_policies.binding(obj, found)
-
-
-def _mutating_policy(obj: Object, found: Findings) -> None:
-    from muntin.model.validation import mutating_policies
-
-    mutating_policies.policy(obj, found)
-
-
-def _mutating_policy_update(new: Object, old: Object, found: Findings) -> None:
-    from muntin.model.validation import mutating_policies
-
-    mutating_policies.policy_update(new, old, found)
-
-
-def _mutating_binding(obj: Object, found: Findings) -> None:
-    from muntin.model.validation import mutating_policies
-
-    mutating_policies.binding(obj, found)
-
-
-def _definition(obj: Object, found: Findings) -> None:
-    from muntin.model.custom import definition_rules  # large, and seldom needed
-
-    definition_rules.validate_create(obj, found)
-
-
-def _definition_update(new: Object, old: Object, found: Findings) -> None:
-    from muntin.model.custom import definition_rules
-
-    definition_rules.validate_update(new, old, found)
+addresses = _rules("addresses")
+admission_policies = _rules("admission_policies")
+aggregation = _rules("aggregation")
+apps = _rules("apps")
+autoscaling = _rules("autoscaling")
+budgets = _rules("budgets")
+certificates = _rules("certificates")
+claims = _rules("claims")
+configuration = _rules("configuration")
+endpoints = _rules("endpoints")
+events = _rules("events")
+flow_control = _rules("flow_control")
+ingress = _rules("ingress")
+job_status = _rules("job_status")
+jobs = _rules("jobs")
+mutating_policies = _rules("mutating_policies")
+network_policy = _rules("network_policy")
+nodes = _rules("nodes")
+persistent_volumes = _rules("persistent_volumes")
+pod = _rules("pod")
+pod_status = _rules("pod_status")
+pod_subresources = _rules("pod_subresources")
+pod_update = _rules("pod_update")
+quotas = _rules("quotas")
+rbac = _rules("rbac")
+scheduling = _rules("scheduling")
+service = _rules("service")
+stateful_set = _rules("stateful_set")
+storage = _rules("storage")
+webhooks = _rules("webhooks")
+definition_rules = Later("muntin.model.custom.definition_rules")
 
 
 def _definition_status(new: Object, old: Object, found: Findings) -> None:
-    from muntin.model.custom import definition_rules
-
     definition_rules.validate_status(new, found)
 
 
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 CREATE: dict[tuple[str, str], Check] = {
-    _DEFINITION: _definition,
+    _DEFINITION: definition_rules.validate_create,
     ("", "ConfigMap"): configuration.config_map,
     ("", "Endpoints"): endpoints.endpoints,
     ("", "Event"): events.event,
@@ -164,24 +105,24 @@ CREATE: dict[tuple[str, str], Check] = {
     (_STORAGE, "VolumeAttachment"): storage.volume_attachment,
     (_STORAGE, "VolumeAttributesClass"): storage.volume_attributes_class,
     ("coordination.k8s.io", "Lease"): scheduling.lease,
-    (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks,
-    (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks,
-    (_ADMISSION, "MutatingAdmissionPolicy"): _mutating_policy,
-    (_ADMISSION, "MutatingAdmissionPolicyBinding"): _mutating_binding,
-    (_ADMISSION, "ValidatingAdmissionPolicy"): _policy,
-    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): _binding,
+    (_ADMISSION, "MutatingWebhookConfiguration"): webhooks.configuration,
+    (_ADMISSION, "ValidatingWebhookConfiguration"): webhooks.configuration,
+    (_ADMISSION, "MutatingAdmissionPolicy"): mutating_policies.policy,
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): mutating_policies.binding,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.policy,
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.binding,
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice,
     ("node.k8s.io", "RuntimeClass"): scheduling.runtime_class,
     ("policy", "PodDisruptionBudget"): budgets.disruption_budget,
-    (RBAC, "ClusterRole"): rbac.cluster_role,
-    (RBAC, "ClusterRoleBinding"): rbac.cluster_role_binding,
-    (RBAC, "Role"): rbac.role,
-    (RBAC, "RoleBinding"): rbac.role_binding,
+    (_RBAC, "ClusterRole"): rbac.cluster_role,
+    (_RBAC, "ClusterRoleBinding"): rbac.cluster_role_binding,
+    (_RBAC, "Role"): rbac.role,
+    (_RBAC, "RoleBinding"): rbac.role_binding,
     ("scheduling.k8s.io", "PriorityClass"): scheduling.priority_class,
 }
 
 UPDATE: dict[tuple[str, str], Change] = {
-    _DEFINITION: _definition_update,
+    _DEFINITION: definition_rules.validate_update,
     ("", "ConfigMap"): configuration.config_map_update,
     ("", "Event"): events.event_update,
     ("", "Namespace"): nodes.namespace_update,
@@ -212,14 +153,14 @@ UPDATE: dict[tuple[str, str], Change] = {
     (_STORAGE, "StorageClass"): storage.storage_class_update,
     (_STORAGE, "VolumeAttachment"): storage.volume_attachment_update,
     (_STORAGE, "VolumeAttributesClass"): storage.volume_attributes_class_update,
-    (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks_update,
-    (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks_update,
-    (_ADMISSION, "MutatingAdmissionPolicy"): _mutating_policy_update,
-    (_ADMISSION, "ValidatingAdmissionPolicy"): _policy_update,
+    (_ADMISSION, "MutatingWebhookConfiguration"): webhooks.configuration_update,
+    (_ADMISSION, "ValidatingWebhookConfiguration"): webhooks.configuration_update,
+    (_ADMISSION, "MutatingAdmissionPolicy"): mutating_policies.policy_update,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.policy_update,
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice_update,
     ("node.k8s.io", "RuntimeClass"): scheduling.runtime_class_update,
-    (RBAC, "ClusterRoleBinding"): rbac.cluster_role_binding_update,
-    (RBAC, "RoleBinding"): rbac.role_binding_update,
+    (_RBAC, "ClusterRoleBinding"): rbac.cluster_role_binding_update,
+    (_RBAC, "RoleBinding"): rbac.role_binding_update,
     ("scheduling.k8s.io", "PriorityClass"): scheduling.priority_class_update,
 }
 
@@ -241,7 +182,7 @@ STATUS: dict[tuple[str, str], Change] = {
     (_FLOW, "FlowSchema"): flow_control.conditions,
     (_FLOW, "PriorityLevelConfiguration"): flow_control.conditions,
     (_NET, "Ingress"): ingress.ingress_status,
-    (_ADMISSION, "ValidatingAdmissionPolicy"): _policy_status,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.policy_status,
     (_SCALING, _HPA): autoscaling.autoscaler_status,
     (_STORAGE, "VolumeAttachment"): storage.volume_attachment_update,
     ("policy", "PodDisruptionBudget"): budgets.disruption_budget_status,
