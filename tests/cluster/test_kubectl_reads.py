@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
-from samples import User
+from samples import User, container, pod
 from whole_cluster import eventually
 
 NODE = {"lin": "lin01", "win": "win0"}
@@ -152,9 +153,47 @@ def test_access(user: User):
         assert "kubernetes-admin" in user("auth", "whoami")
 
 
-def test_top_says_that_there_are_no_metrics(user: User):
-    for what in ("nodes", "pods"):
-        assert "Metrics API not available" in user.fails("top", what)
+def test_top_shows_what_pods_and_nodes_use(user: User, system: str):
+    name = f"spin-{system}"
+    loop = {
+        "lin": ["sh", "-c", "while true; do :; done"],
+        "win": ["powershell", "-command", "while ($true) { $i++ }"],
+    }
+    user(
+        "create",
+        "-f",
+        "-",
+        input=json.dumps(pod(system, name, container(system, "a", loop[system]))),
+    )
+    try:
+
+        def cores() -> int:
+            head, row = user("top", "pod", name).splitlines()
+            assert head.split() == ["NAME", "CPU(cores)", "MEMORY(bytes)"]
+            found = re.fullmatch(rf"{name} +(\d+)m +(\d+)Mi *", row)
+            assert found, row
+            return int(found[1])
+
+        def spins() -> bool:
+            if user.run("top", "pod", name).returncode != 0:
+                return False  # not looked at twice yet
+            return cores() > 50
+
+        eventually(spins, 90)
+        node = user("get", "pod", name, "-o", "jsonpath={.spec.nodeName}")
+        row = next(row for row in user("top", "nodes").splitlines() if row.startswith(node))
+        used = re.match(rf"{node} +(\d+)m +\d+% +\d+Mi +\d+%", row)
+        assert used, row
+        assert int(used[1]) > 50
+    finally:
+        user("delete", "pod", name, "--wait=false", "--grace-period=0", "--force")
+
+
+def test_metrics_are_for_those_who_may_read_them(user: User):
+    someone = "--as=system:serviceaccount:samples:default"
+    path = "/apis/metrics.k8s.io/v1beta1/nodes"
+    assert "forbidden" in user.fails("get", "--raw", path, someone)
+    assert "NodeMetrics" in user("get", "--raw", path)
 
 
 @pytest.mark.parametrize("verb", ["get", "describe", "delete"])

@@ -12,6 +12,7 @@ KUBELET_CLIENT = "apiserver-kubelet-client"
 KUBE_PROXY = "kube-proxy"
 CONTROLLER_MANAGER = "controller-manager"
 SCHEDULER = "scheduler"
+METRICS_SERVER = "metrics-server"
 
 
 def kubelet_client(node: str) -> str:

@@ -27,6 +27,7 @@ from muntin.cluster.certificate_names import (
     FRONT_PROXY_CLIENT,
     KUBE_PROXY,
     KUBELET_CLIENT,
+    METRICS_SERVER,
     SCHEDULER,
     SERVICE_ACCOUNT,
     kubelet_client,
@@ -78,6 +79,11 @@ def requests(config: ClusterConfig) -> list[Request]:
         Request(file=CONTROLLER_MANAGER, common_name="system:kube-controller-manager"),
         Request(file=SCHEDULER, common_name="system:kube-scheduler"),
         Request(file=KUBE_PROXY, common_name="system:kube-proxy"),
+        Request(
+            file=METRICS_SERVER,
+            common_name="metrics-server",
+            dns_names=("metrics-server.kube-system.svc",),
+        ),
     ]
     for node in config.nodes:
         name = f"system:node:{node.name}"

@@ -7,10 +7,9 @@ from typing import Any
 
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.fabric_plan import RELAY_DNS
+from muntin.cluster.put import put
 from muntin.dns.config import DnsConfig
-from muntin.kit.errors import AlreadyExists
-from muntin.model.resources import ENDPOINT_SLICES, SERVICES, Resource
-from muntin.seams.kube import Object
+from muntin.model.resources import ENDPOINT_SLICES, SERVICES
 from muntin.seams.kube.client import Client
 
 _NAMESPACE, _NAME, _PORT = "kube-system", "kube-dns", 53
@@ -37,8 +36,8 @@ def sockets(config: ClusterConfig) -> tuple[socket.socket, socket.socket]:
 
 async def ensure_service(config: ClusterConfig, client: Client) -> None:
     """Make the Service and its EndpointSlice, or set them right."""
-    await _put(client, SERVICES, service(config))
-    await _put(client, ENDPOINT_SLICES, endpoint_slice(config))
+    await put(client, SERVICES, service(config))
+    await put(client, ENDPOINT_SLICES, endpoint_slice(config))
 
 
 def service(config: ClusterConfig) -> dict[str, Any]:
@@ -87,17 +86,3 @@ def endpoint_slice(config: ClusterConfig) -> dict[str, Any]:
         ],
         "ports": [{"name": name, "port": _PORT, "protocol": protocol} for name, protocol in _PORTS],
     }
-
-
-async def _put(client: Client, resource: Resource, wanted: Object) -> None:
-    meta = wanted["metadata"]
-    try:
-        await client.create(resource, wanted, meta["namespace"])
-    except AlreadyExists:
-        current = await client.get(resource, meta["name"], meta["namespace"])
-        kept = {**current["metadata"], "labels": meta["labels"]}
-        changed = {**wanted, "metadata": kept}
-        if "spec" in wanted:
-            changed["spec"] = {**current["spec"], **wanted["spec"]}
-        if changed != current:
-            await client.update(resource, changed)

@@ -1,8 +1,8 @@
 """The control plane: one asyncio process in the master's namespace.
 
-API server, controllers, scheduler, cluster DNS, and what keeps the fabric in step with the API:
-pod routes and published node ports. All but kubelets and proxies reach the API in process, each
-under an identity of its own.
+API server, controllers, scheduler, cluster DNS, resource metrics, and what keeps the fabric in step
+with the API: pod routes and published node ports. All but kubelets and proxies reach the API in
+process, each under an identity of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from dataclasses import replace
 from muntin.apiserver.access_config import RequestHeaderConfig
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer, Listener, server_context
-from muntin.cluster import certificate_names, cluster_dns, cluster_info, event_loop, proxies
+from muntin.cluster import (
+    certificate_names,
+    cluster_dns,
+    cluster_info,
+    cluster_metrics,
+    event_loop,
+    proxies,
+)
 from muntin.cluster.config import API_PORT, POD_PREFIX_LENGTH, ClusterConfig
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.publish import Publisher
@@ -65,6 +72,8 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
         udp, tcp = cluster_dns.sockets(config)
         dns_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:coredns")
         group.create_task(dns.run(cluster_dns.config_of(config), dns_client, udp=udp, tcp=tcp))
+        metrics_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:metrics-server")
+        group.create_task(cluster_metrics.run(config, paths, admin, metrics_client))
 
 
 def _clients(server: ApiServer) -> ClientFor:

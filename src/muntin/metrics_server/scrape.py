@@ -1,0 +1,129 @@
+"""Looking at every kubelet again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import orjson
+
+from muntin.kit import errors
+from muntin.kit.clock import Clock
+from muntin.kit.http.client import HttpClient
+from muntin.kit.log import fields
+from muntin.metrics_server.config import MetricsServerConfig
+from muntin.metrics_server.samples import Look, Looks, look_of
+from muntin.model.resources import NODES, SERVICE_ACCOUNTS
+from muntin.seams.kube import KubeClient
+
+log = logging.getLogger(__name__)
+
+Object = dict[str, Any]
+
+_TOKEN_S = 3600
+_RENEW_S = 600.0  # before a token ends, another one is asked for
+_PORT = 10250
+_AT_ONCE = 16
+
+
+class Scraper:
+    """Keeps ``looks``; kubelets know it by a token of its ServiceAccount."""
+
+    def __init__(
+        self, config: MetricsServerConfig, client: KubeClient, kubelets: HttpClient, clock: Clock
+    ) -> None:
+        self._config = config
+        self._client = client
+        self._kubelets = kubelets
+        self._clock = clock
+        self._token = ""
+        self._token_ends = 0.0
+        self._silent: set[str] = set()
+        self.looks = Looks()
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except errors.MuntinError as err:
+                log.warning("nodes could not be listed", **fields(error=err))
+            config = self._config
+            is_first = not self.looks.older
+            await self._clock.sleep(config.first_interval_s if is_first else config.interval_s)
+
+    async def look(self) -> None:
+        """Ask every kubelet once; who does not answer keeps the looks it had."""
+        nodes = (await self._client.list(NODES)).items
+        self.looks.keep({node["metadata"]["name"] for node in nodes})
+        token = await self._bearer()
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def ask(node: Object) -> None:
+            async with gate:
+                await self._ask(node, token)
+
+        async with asyncio.TaskGroup() as group:
+            for node in nodes:
+                group.create_task(ask(node))
+
+    async def _ask(self, node: Object, token: str) -> None:
+        name = node["metadata"]["name"]
+        try:
+            look = await self._look_at(node, token)
+        except errors.MuntinError as err:
+            if name not in self._silent:  # said once, not every fifteen seconds
+                log.warning("a kubelet does not tell its usage", **fields(node=name, error=err))
+            self._silent.add(name)
+            return
+        self._silent.discard(name)
+        if look is not None:
+            self.looks.add(name, look)
+
+    async def _look_at(self, node: Object, token: str) -> Look | None:
+        url = f"https://{kubelet_of(node)}/stats/summary?only_cpu_and_memory=true"
+        answer = await self._kubelets.request(
+            "GET",
+            url,
+            headers={"authorization": f"Bearer {token}"},
+            timeout_s=self._config.timeout_s,
+        )
+        if answer.status != 200:
+            raise errors.Unavailable(f"GET {url}: {answer.status} {answer.body[:200]!r}")
+        try:
+            return look_of(orjson.loads(answer.body))
+        except (ValueError, KeyError, TypeError) as err:
+            raise errors.Invalid(f"GET {url}: the answer is no Summary: {err!r}") from err
+
+    async def _bearer(self) -> str:
+        now = self._clock.monotonic()
+        if now > self._token_ends - _RENEW_S:
+            config = self._config
+            wanted = {
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "TokenRequest",
+                "metadata": {"name": config.service_account, "namespace": config.namespace},
+                "spec": {"expirationSeconds": _TOKEN_S},
+            }
+            answer = await self._client.create(
+                SERVICE_ACCOUNTS, wanted, config.namespace, subresource="token"
+            )
+            self._token, self._token_ends = answer["status"]["token"], now + _TOKEN_S
+        return self._token
+
+
+def kubelet_of(node: Object) -> str:
+    """``address:port`` of a node's kubelet.
+
+    Raises:
+        Unavailable: the node has no address yet.
+    """
+    state = node.get("status") or {}
+    by_type = {row["type"]: row["address"] for row in state.get("addresses") or ()}
+    address = by_type.get("InternalIP") or by_type.get("ExternalIP") or by_type.get("Hostname")
+    if not address:
+        raise errors.Unavailable(f"node {node['metadata']['name']} has no address")
+    endpoint = (state.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
+    host = f"[{address}]" if ":" in address else address
+    return f"{host}:{endpoint.get('Port') or _PORT}"
