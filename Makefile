@@ -50,4 +50,4 @@ down: ## remove it, whatever its state
 	@$(BIN)/muntin down --name $(NAME)
 
 bench: setup ## measure; writes docs/benchmarks.md's numbers
-	@scripts/bench.sh $(BIN)
+	@scripts/bench.sh $(BIN) $(BENCH)

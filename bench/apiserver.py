@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,8 @@ def measure(chosen: argparse.Namespace) -> None:
     is_usual = (chosen.rounds, chosen.pods, chosen.many_pods) == (ROUNDS, PODS, MANY_PODS)
     if others and is_usual:
         RECORDED.write_text(json.dumps(others[0].as_json(), indent=1) + "\n")
+    if not others and not RECORDED.exists():
+        sys.exit("bench: no figures of kube-apiserver are recorded: give its program")
     other = others[0] if others else report.Record.from_json(json.loads(RECORDED.read_text()))
     compared = report.table_of(mine, other)
     if is_usual:

@@ -625,6 +625,7 @@ def test_version_and_metrics():
         await settled(lambda: f"{gauge} 0" in server.core.metrics.text())
         assert 'apiserver_watch_events_total{group="",version="v1",resource="configmaps"}' in text
         assert 'apiserver_storage_objects{resource="configmaps"} ' in text
+        assert 'apiserver_storage_durability{engine="memory",' in text
         assert 'etcd_request_duration_seconds_count{operation="create",type="configmaps"}' in text
         assert 'git_version="v1.34.0"' in text
         for name in ("process_resident_memory_bytes", "process_start_time_seconds"):
