@@ -25,8 +25,14 @@ TRUE = """
 '  \\ttrim\\n    '.trim() == 'trim'
 strings.quote('a "b"') == '"a \\\\"b\\\\""'
 'this is a string: %s\\nand an integer: %d'.format(['str', 42]) == 'this is a string: str\\nand an integer: 42'
-'%.2f %e %b %x %X %o %%'.format([1.5, 1000.0, 5, 255, 'hi', 8]) == '1.50 1.000000e+03 101 ff 6869 10 %'
-'%s'.format([[1, 'a', true, null, {'k': 2.5}]]) == '[1, a, true, null, {k: 2.5}]'
+'%.2f %e %b %x %X %o %%'.format([1.5, 1000.0, 5, 255, 'hi', 8]) == '1.50 1.000000×10⁰³ 101 ff 6869 10 %'
+'%s'.format([[1, 'a', true, null, 2.5]]) == '[1, "a", true, null, 2.500000]'
+'%s'.format([{'b': 1, 'a': [2]}]) == '{"a":[2], "b":1}'
+'%s %s %s'.format([10000000.0, 1e308 * 10.0, -0.25]) == '1e+07 +Inf -0.25'
+'%s %s %s'.format([type(1), type([1]), type(null)]) == 'int list null_type'
+'%s %s'.format([b'abc', type(timestamp('2020-01-01T00:00:00Z'))]) == 'abc google.protobuf.Timestamp'
+[1, 2, 3].slice(0, 2) == [1, 2] && [3, 1, 2].sort() == [1, 2, 3] && [1, 1].distinct() == [1]
+lists.range(3) == [0, 1, 2] && [1, 2].reverse() == [2, 1] && [[1], [[2]]].flatten(2) == [1, 2]
 [1, 2, 3].isSorted() && ['a', 'b', 'c'].isSorted() && !['2.0', '1.0'].isSorted()
 [1, 3].sum() == 4 && [1.0, 3.0].sum() == 4.0 && [].sum() == 0
 ['1m', '1s'].map(x, duration(x)).sum() == duration('1m1s')
@@ -55,7 +61,7 @@ cidr('::1/128').prefixLength() == 128
 isQuantity('1.3Gi') && isQuantity('50m') && !isQuantity('1.3GiB') && !isQuantity('hello')
 quantity('200M').compareTo(quantity('0.2G')) == 0 && quantity('50M').compareTo(quantity('50Mi')) == -1
 quantity('50Mi').isGreaterThan(quantity('50M')) && !quantity('200M').isLessThan(quantity('0.2G'))
-quantity('50k').add(20) == quantity('50020') && quantity('50k').sub(quantity('100k')).sign() == -1
+quantity('50k').add(20) == quantity('50020') && sign(quantity('50k').sub(quantity('100k'))) == -1
 quantity('50000000G').isInteger() && !quantity('9999999999999999999999999999999999999G').isInteger() || true
 quantity('50k').asInteger() == 50000 && quantity('50.703k').asApproximateFloat() == 50703.0
 isSemver('1.0.0') && !isSemver('200K') && !isSemver('v1.0.0') && isSemver('v1.0', true)

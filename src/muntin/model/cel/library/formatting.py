@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from muntin.kit.cel import EvaluationError
@@ -56,20 +58,52 @@ def shown(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).decode(errors="replace")
     if isinstance(value, float):
-        return number(value)
+        return shortest(value)
     if isinstance(value, datetime):
         return timestamp(value)
     if isinstance(value, timedelta):
         return f"{number(value.total_seconds())}s"
     if isinstance(value, list):
-        return f"[{', '.join(map(shown, value))}]"
+        return f"[{', '.join(map(_inside, value))}]"
     if isinstance(value, dict):
-        pairs = sorted((shown(key), shown(item)) for key, item in value.items())
-        return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+        pairs = sorted((_inside(key), _inside(item)) for key, item in value.items())
+        return "{" + ", ".join(f"{key}:{item}" for key, item in pairs) + "}"
+    if type(value).__name__ == "Type":  # of the implementation
+        return _type_shown(str(value))
     return str(value)
+
+
+def _inside(value: Any) -> str:
+    """A value as an element or member of another."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return f"{value:f}" if isinstance(value, float) else shown(value)
+
+
+_OWN_NAMES = {
+    "NULL": "null_type",
+    "TIMESTAMP": "google.protobuf.Timestamp",
+    "DURATION": "google.protobuf.Duration",
+}
+
+
+def _type_shown(name: str) -> str:
+    head = name.partition("<")[0]
+    return _OWN_NAMES.get(head, head.lower() if head.isupper() else name)
+
+
+def shortest(value: float) -> str:
+    """A double as Go's ``%g`` writes it: ``1.5``, ``1e+07``, ``+Inf``."""
+    if math.isnan(value) or math.isinf(value):
+        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+    digits, exponent = f"{Decimal(repr(value)).normalize():e}".split("e")
+    power = int(exponent)
+    if -4 <= power < 6:
+        return format(Decimal(repr(value)).normalize(), "f")
+    return f"{digits}e{'+' if power >= 0 else '-'}{abs(power):02d}"
 
 
 def number(value: float) -> str:
@@ -108,7 +142,16 @@ def _float(value: Any, precision: int, verb: str, name: str) -> str:
         raise _fails(name, "doubles", value)
     if math.isnan(value) or math.isinf(value):
         return number(float(value))
-    return f"{float(value):.{min(precision, 1000)}{verb}}"
+    text = f"{float(value):.{min(precision, 1000)}{verb}}"
+    if verb != "e":
+        return text
+    digits, _, exponent = text.partition("e")
+    return f"{digits}\u00d710{exponent.removeprefix('+').translate(_RAISED)}"
+
+
+_RAISED = str.maketrans(
+    "0123456789-", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b"
+)
 
 
 def _binary(value: Any, _: int) -> str:

@@ -1,8 +1,9 @@
-"""Functions on lists. Source: apiserver v1.34 pkg/cel/library/lists.go."""
+"""Functions on lists. Source: apiserver v1.34 pkg/cel/library/lists.go; cel-go ext/lists.go."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
@@ -51,6 +52,47 @@ def last_index_of(values: list[Any], wanted: Any) -> int:
     return next((i for i in reversed(range(len(values))) if equal(values[i], wanted)), -1)
 
 
+def part(values: list[Any], start: int, end: int) -> list[Any]:
+    if start < 0 or end < 0:
+        raise EvaluationError(f"cannot slice({start}, {end}), negative indexes not supported")
+    if start > end:
+        raise EvaluationError(f"cannot slice({start}, {end}), start index must be less than or "
+                              "equal to end index")  # fmt: skip
+    if end > len(values):
+        raise EvaluationError(f"cannot slice({start}, {end}), list is length {len(values)}")
+    return values[start:end]
+
+
+def in_order(values: list[Any]) -> list[Any]:
+    return sorted(values, key=cmp_to_key(lambda a, b: less(b, a) - less(a, b)))
+
+
+def distinct(values: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if not any(equal(value, known) for known in found):
+            found.append(value)
+    return found
+
+
+def flat(values: list[Any], depth: int = 1) -> list[Any]:
+    if depth < 0:
+        raise EvaluationError("level must be non-negative")
+    if depth == 0:
+        return values
+    found: list[Any] = []
+    for value in values:
+        found += flat(value, depth - 1) if isinstance(value, list) else [value]
+    return found
+
+
+def numbers(end: int) -> list[int]:
+    if end > MOST_NUMBERS:
+        raise EvaluationError(f"lists.range({end}) is too long: at most {MOST_NUMBERS}")
+    return list(range(end))
+
+
+MOST_NUMBERS = 10_000  # as many steps as loops may take
 _L = "list(dyn)"
 # A parameter of any type is one overload per type that values can have.
 _ANY = ("bool", "bytes", "double", "int", "list(dyn)", "map(dyn,dyn)", "string", "uint",
@@ -58,6 +100,13 @@ _ANY = ("bool", "bytes", "double", "int", "list(dyn)", "map(dyn,dyn)", "string",
 
 FUNCTIONS = (
     Function("isSorted", (_L,), "bool", is_sorted),
+    Function("slice", (_L, "int", "int"), _L, part),
+    Function("sort", (_L,), _L, in_order),
+    Function("distinct", (_L,), _L, distinct),
+    Function("flatten", (_L,), _L, flat),
+    Function("flatten", (_L, "int"), _L, flat),
+    Function("reverse", (_L,), _L, lambda values: values[::-1]),
+    Function("lists.range", ("int",), _L, numbers, member=False),
     Function("sum", (_L,), "dyn", total),
     Function("min", (_L,), "dyn", smallest),
     Function("max", (_L,), "dyn", largest),

@@ -65,7 +65,7 @@ _Q = QUANTITY
 FUNCTIONS = (
     Function("quantity", ("string",), _Q, quantity, member=False),
     Function("isQuantity", ("string",), "bool", is_quantity, member=False),
-    Function("sign", (_Q,), "int", sign),
+    Function("sign", (_Q,), "int", sign, member=False),  # as upstream declares it
     Function("isInteger", (_Q,), "bool", is_integer),
     Function("asInteger", (_Q,), "int", as_integer),
     Function("asApproximateFloat", (_Q,), "double", lambda value: _nano(value) / _NANO),

@@ -21,7 +21,7 @@ def _parse(text: str) -> SplitResult:
         raise ValueError("net/url: invalid control character in URL")
     found = urlsplit(text)
     if not found.scheme and not text.startswith("/"):
-        raise ValueError("invalid URI for request")
+        raise ValueError(f'parse "{text}": invalid URI for request')
     if " " in found.netloc:
         raise ValueError('invalid character " " in host name')
     _ = found.port
