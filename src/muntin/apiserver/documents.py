@@ -27,6 +27,8 @@ async def run(core: Core, request: ApiRequest) -> Response:
     if path in _WITHOUT_SLASH and request.path != path:
         return unserved.not_a_page()
     parts = path[1:].split("/")
+    if parts[:2] == ["openapi", "v3"] and not core.published.has_v3:
+        return unserved.not_a_page()
     _check(request, path, len(parts))
     handler = _EXACT.get(path)
     if handler is not None:
@@ -96,7 +98,8 @@ async def _root(core: Core, request: ApiRequest) -> Response:
     for group, versions in groups.items():
         if group:
             paths += [f"/apis/{group}", *(f"/apis/{group}/{version}" for version in versions)]
-    paths += [path for path in _EXACT if path not in ("/", "/api", "/apis")]
+    absent = {"/", "/api", "/apis"} | (set() if core.published.has_v3 else {"/openapi/v3"})
+    paths += [path for path in _EXACT if path not in absent]
     return output.json_response({"paths": sorted(paths)})
 
 

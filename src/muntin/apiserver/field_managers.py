@@ -211,7 +211,7 @@ def _unapplied(core: Core, request: ApiRequest, config: Object) -> FieldSet:
         return _unwritable(core, request.target)
     if request.subresource.name != "status":
         return _NOTHING
-    kept = {"status", "metadata"} if strategy.status_has_labels(request.target) else {"status"}
+    kept = {"status", "metadata"} if strategy.status_has_metadata(request.target) else {"status"}
     return {of_field(name): LEAF for name in config if name not in kept}
 
 

@@ -55,6 +55,7 @@ class Published:
         self._registry = registry
         api = version_of(schema.version)
         self._singular = api >= SINGULAR_NAMES
+        self.has_v3 = is_in(ApiFeature.OPENAPI_V3, api)
         self._older = not is_in(ApiFeature.TODAYS_DEFAULTS, api)
         self._kept: dict[object, Document | None] = {}
         self._generation = 0

@@ -76,7 +76,7 @@ def verb(method: str, route: Route, resource: Resource, watch_asked: bool) -> st
     if route.subresource:
         sub = resource.subresource(route.subresource)
         if sub is None:
-            raise status.unknown_path()
+            raise _no_subresource(resource, route.name)
         if method == "OPTIONS" and sub.name == "proxy":
             return ""  # no verb that a rule could name: allowed to those who may do everything
         allowed: tuple[str, ...] = sub.verbs
@@ -89,6 +89,11 @@ def verb(method: str, route: Route, resource: Resource, watch_asked: bool) -> st
     if found not in allowed or (method == "HEAD" and route.subresource != "proxy"):
         raise status.method_not_allowed()
     return found
+
+
+def _no_subresource(resource: Resource, name: str) -> status.ApiError:
+    """Source: apiextensions-apiserver pkg/apiserver/customresource_handler.go ServeHTTP."""
+    return status.not_found(resource, name) if resource.is_custom else status.unknown_path()
 
 
 def watch_asked(query: Mapping[str, list[str]]) -> bool:

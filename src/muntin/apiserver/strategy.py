@@ -11,12 +11,13 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from muntin.apiserver import status
+from muntin.apiserver import signing_requests, status
 from muntin.apiserver.items import Item
 from muntin.kit.clock import rfc3339
 from muntin.model import names, pods
 from muntin.model.conversion.workloads import TEMPLATE_GENERATION
 from muntin.model.defaults.cluster import NAMESPACE_LABEL
+from muntin.model.defaults.claims import settle_sources
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
@@ -25,8 +26,25 @@ KUBERNETES_FINALIZER = "kubernetes"
 
 # Of these, a client's first status is kept: their agents register them with it.
 _KEEPS_FIRST_STATUS = frozenset({"nodes"})
-# The status update of these may also change labels and annotations.
-_STATUS_WITH_LABELS = frozenset({"pods", "nodes", "services", "namespaces"})
+# Of these, a status update changes status alone; of others, all of metadata that a client may set.
+# Source: PrepareForUpdate of the status strategies, pkg/registry/*/*/strategy.go.
+_STATUS_ALONE = frozenset(
+    {"apiservices", "devicetaintrules", "flowschemas", "mutatingadmissionpolicies",
+     "podcertificaterequests", "podgroups", "prioritylevelconfigurations", "resourceclaims",
+     "servicecidrs", "storageversionmigrations", "validatingadmissionpolicies",
+     "volumeattachments"}
+)  # fmt: skip
+# Of these, a PUT must say which version it replaces.
+# Source: AllowUnconditionalUpdate in each strategy.go.
+_GROUPS_BY_VERSION = frozenset(
+    {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"}
+)
+_UPDATED_BY_VERSION = frozenset(
+    {"clustertrustbundles", "csidrivers", "csinodes", "csistoragecapacities", "leasecandidates",
+     "leases", "podcertificaterequests", "poddisruptionbudgets", "runtimeclasses",
+     "storageversionmigrations", "volumeattachments"}
+)  # fmt: skip
+_OF_CLIENTS = ("labels", "annotations", "finalizers", "ownerReferences")
 # Members of metadata that an update cannot change.
 _FIXED = (
     "uid",
@@ -44,6 +62,10 @@ _COUNTING_GROUPS = frozenset(
      "flowcontrol.apiserver.k8s.io", "admissionregistration.k8s.io"}
 )  # fmt: skip
 _COUNTING_PLURALS = frozenset({"pods", "podtemplates", "replicationcontrollers"})
+_NEVER_COUNTING = frozenset(
+    {"controllerrevisions", "ipaddresses", "podsecuritypolicies", "servicecidrs"}
+)
+_COUNTING_DEVICES = frozenset({"deviceclasses", "devicetaintrules", "resourceslices"})
 # These have a generation, which never changes.
 _NUMBERED = frozenset({"priorityclasses"})
 
@@ -61,8 +83,11 @@ def is_created_by_update(resource: Resource) -> bool:
 
 
 def _has_generation(resource: Resource) -> bool:
+    if resource.plural in _NEVER_COUNTING:
+        return False
     if resource.group:
-        return resource.is_custom or resource.group in _COUNTING_GROUPS
+        counting = resource.group in _COUNTING_GROUPS or resource.plural in _COUNTING_DEVICES
+        return resource.is_custom or counting
     return resource.plural in _COUNTING_PLURALS
 
 
@@ -71,9 +96,9 @@ def has_status(resource: Resource) -> bool:
     return resource.subresource("status") is not None
 
 
-def status_has_labels(resource: Resource) -> bool:
-    """Whether the status subresource also writes labels and annotations."""
-    return resource.plural in _STATUS_WITH_LABELS and not resource.group
+def status_has_metadata(resource: Resource) -> bool:
+    """Whether the status subresource also writes what clients may set of metadata."""
+    return resource.plural not in _STATUS_ALONE and not resource.is_custom
 
 
 def identify(resource: Resource, obj: Object, namespace: str, now: float) -> None:
@@ -114,6 +139,8 @@ def prepare_create(resource: Resource, obj: Object) -> None:
         return
     if resource.plural == "namespaces" and not resource.group:
         _keep_until_empty(obj)
+    if resource.plural == "persistentvolumeclaims":
+        settle_sources(obj.get("spec") or {})
     if resource.plural == "jobs":
         _select_own_pods(obj)
     elif resource.plural == "daemonsets":
@@ -160,8 +187,14 @@ def _select_own_pods(job: Object) -> None:
     selector = spec.get("selector") or {}
     mine = {f"{prefix}controller-uid": uid}
     spec["selector"] = {**selector, "matchLabels": {**mine, **(selector.get("matchLabels") or {})}}
-    if not metadata.get("labels"):
-        metadata["labels"] = dict(template["labels"])
+
+
+def complete_create(resource: Resource, obj: Object) -> None:
+    """What a new ``obj``, found to be right, gets from what the server has put into it."""
+    if resource.plural == "jobs" and not resource.is_custom:
+        labels = ((obj["spec"].get("template") or {}).get("metadata") or {}).get("labels")
+        if labels and not obj["metadata"].get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
 
 
 def _no_status(obj: Object) -> Object:
@@ -206,7 +239,11 @@ _FIRST_STATUS: dict[str, Callable[[Object], Object]] = {
     "namespaces": lambda obj: {"phase": "Active"},
     "services": lambda obj: {"loadBalancer": {}},
     "persistentvolumeclaims": lambda obj: {"phase": "Pending"},
-    "persistentvolumes": lambda obj: {"phase": "Pending"},
+    "persistentvolumes": lambda obj: {
+        "phase": "Pending",
+        "lastPhaseTransitionTime": obj["metadata"]["creationTimestamp"],
+    },
+    "horizontalpodautoscalers": lambda obj: {"currentMetrics": None},
 }
 
 
@@ -238,6 +275,8 @@ def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> 
             new["status"] = old["status"]
         else:
             new.pop("status", None)
+    if signing_requests.is_one(resource):
+        new["spec"] = old["spec"]
     if resource.plural == "customresourcedefinitions" and not resource.is_custom:
         _keep_stored_versions(new)
     if resource.plural == "daemonsets" and not resource.is_custom:
@@ -259,7 +298,7 @@ def keep_namespace(new: Object, old: Object, *, finalizing: bool) -> None:
 
 
 def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> Object:
-    """``old`` with the status of ``new`` (and, for some kinds, its labels and annotations)."""
+    """``old`` with the status of ``new`` (and, for most kinds, the metadata that clients set)."""
     metadata = new["metadata"]
     _check_identity(resource, metadata, item)
     result = {**old, "metadata": dict(old["metadata"])}
@@ -270,13 +309,30 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
     if resource.plural == "pods" and not resource.group:
         _keep_qos_class(result, old)
         pods.settle_addresses(result.get("status") or {})
-    if status_has_labels(resource):
-        for key in ("labels", "annotations"):
-            if metadata.get(key):
-                result["metadata"][key] = metadata[key]
-            else:
-                result["metadata"].pop(key, None)
+    if status_has_metadata(resource):
+        _take_metadata(resource, result["metadata"], metadata)
     return result
+
+
+def kept_by_status(resource: Resource) -> str:
+    """The member of metadata that a status update cannot change, though it may change others."""
+    if resource.is_custom:
+        return ""
+    return {"pods": "ownerReferences", "deployments": "labels"}.get(resource.plural, "")
+
+
+def _take_metadata(resource: Resource, kept: Object, sent: Object) -> None:
+    own = kept_by_status(resource)
+    before = (kept.get("annotations") or {}).get(TEMPLATE_GENERATION)
+    for key in _OF_CLIENTS:
+        if key == own:
+            continue
+        if sent.get(key):
+            kept[key] = sent[key]
+        else:
+            kept.pop(key, None)
+    if resource.plural == "daemonsets" and before is not None:
+        kept["annotations"] = {**(kept.get("annotations") or {}), TEMPLATE_GENERATION: before}
 
 
 def _keep_qos_class(pod: Object, old: Object) -> None:
@@ -289,7 +345,11 @@ def _keep_qos_class(pod: Object, old: Object) -> None:
 
 def is_updated_by_version(resource: Resource) -> bool:
     """Whether a PUT must say which version it replaces."""
-    return resource.is_custom or resource.group == "apiextensions.k8s.io"
+    return (
+        resource.is_custom
+        or resource.group in _GROUPS_BY_VERSION
+        or resource.plural in _UPDATED_BY_VERSION
+    )
 
 
 def check_name(metadata: Object, name: str) -> None:
@@ -312,6 +372,9 @@ def _check_identity(resource: Resource, metadata: Object, item: Item) -> None:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {item.uid}"
         raise status.conflict(resource, item.name, why)
     version = metadata.get("resourceVersion")
+    if version and not version.isdecimal():
+        why = f'strconv.ParseUint: parsing "{version}": invalid syntax'
+        raise status.bad_request(why)  # 500 upstream, though it is the client who is wrong
     if version and version != "0" and version != str(item.revision):
         raise status.conflict(resource, item.name)
 

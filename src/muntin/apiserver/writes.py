@@ -12,13 +12,13 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from muntin.apiserver import field_managers, options, status, strategy
+from muntin.apiserver import field_managers, options, signing_requests, status, strategy
 from muntin.apiserver.admission import Attributes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item, encode, key_of, unversioned
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
-from muntin.model import defaults, deprecation, validation
+from muntin.model import defaults, deprecation, service_warnings, validation
 from muntin.model.fields import managers
 from muntin.model.fitting import fitting
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
@@ -80,13 +80,15 @@ async def create(
         _normalise(request, attributes.obj)
     obj = attributes.obj
     strategy.prepare_create(resource, obj)
+    if signing_requests.is_one(resource):
+        signing_requests.sign_with(obj, request.user)
     _show_zeros(core, resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
     server = version_of(core.schema.version)
     _refuse(resource, name, await _judged(_wrong_in_new, request, resource, obj, server))
     fitting(core.schema.version).apply(resource, obj)
     await core.admission.validate(attributes)
-    request.warnings.extend(_warnings(resource, obj, None))
+    request.warnings.extend(_warnings(resource, obj, None, server))
     async with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
         shown = value = encode(obj, resource, managed)
         if resource.is_custom:
@@ -177,7 +179,7 @@ async def _update_once(
     fit.apply(resource, new)
     await core.admission.validate(attributes)
     if not only:
-        request.warnings.extend(_warnings(resource, new, old))
+        request.warnings.extend(_warnings(resource, new, old, server))
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     async with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
@@ -190,7 +192,10 @@ def _prepared(
 ) -> Object:  # fmt: skip
     """The new object with what clients cannot change as it was, and with defaults."""
     if only:
-        return strategy.prepare_status(resource, new, old, item)
+        new = strategy.prepare_status(resource, new, old, item)
+        if signing_requests.is_one(resource):
+            signing_requests.date_conditions(new, old, core.clock.now())
+        return new
     strategy.prepare_update(resource, new, old, item)
     if (
         resource.plural == "namespaces" and not resource.group
@@ -351,7 +356,9 @@ def _wrong_in_definition(
     return definition_rules.of_newest(new, old)
 
 
-def _warnings(resource: Resource, new: Object, old: Object | None) -> list[str]:
+def _warnings(
+    resource: Resource, new: Object, old: Object | None, server: Version
+) -> list[str]:
     if resource.is_custom:
         from muntin.model.custom import objects
 
@@ -360,6 +367,8 @@ def _warnings(resource: Resource, new: Object, old: Object | None) -> list[str]:
         from muntin.model.custom import definition_rules
 
         return definition_rules.warnings(new)
+    if resource.plural == "services":
+        return service_warnings.of_service(new, server)
     return deprecation.of_object(resource, new)
 
 

@@ -28,6 +28,9 @@ class ApiFeature(StrEnum):
     FIELD_VALIDATION = "field-validation"
     TODAYS_DEFAULTS = "todays-defaults"
     LOG_STREAMS = "log-streams"
+    OPENAPI_V3 = "openapi-v3"
+    SERVICE_WARNINGS = "service-warnings"
+    EXTERNAL_IPS_DEPRECATED = "external-ips-deprecated"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -58,6 +61,12 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.TODAYS_DEFAULTS: (1, 25),
     # A log can be read of one of its two streams alone.
     ApiFeature.LOG_STREAMS: (1, 32),
+    # The schema is published in version 3 of OpenAPI, too, a document for each group and version.
+    ApiFeature.OPENAPI_V3: (1, 24),
+    # Fields of a Service that have no effect are warned of.
+    ApiFeature.SERVICE_WARNINGS: (1, 25),
+    # So are external addresses of Services, which anybody could claim.
+    ApiFeature.EXTERNAL_IPS_DEPRECATED: (1, 36),
 }
 
 

@@ -59,12 +59,18 @@ def _carry_addresses(after: Object, before: Object) -> None:
     was_external = before.get("type") == "ExternalName"
     if after.get("type") == "ExternalName":
         if not was_external:
-            fields = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
+            fields = (
+                "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy",
+            )  # fmt: skip
             _drop_unchanged(after, before, fields)
     elif not was_external and not after.get("clusterIP"):
         for field in ("clusterIP", "clusterIPs"):
             if before.get(field):
                 after[field] = before[field]
+    elif not was_external and after["clusterIP"] != before.get("clusterIP"):
+        rows = after.get("clusterIPs") or []
+        if rows == before.get("clusterIPs"):  # the older field was changed alone
+            after["clusterIPs"] = [after["clusterIP"], *rows[1:]]
 
 
 def _carry_ports(after: Object, before: Object) -> None:
@@ -127,11 +133,15 @@ def _fill_address(service: Object, spec: Object, owner: str, pool: AddressPool) 
             raise _invalid(service, "spec.clusterIPs", [address], why) from err
         except OutOfRange as err:
             why = (
-                f"failed to allocate IP {address}: the provided IP ({address}) is not in the "
-                f"valid range. The range of valid IPs is {pool.text}"
+                f"failed to allocate IP {address}: the provided network does not match the "
+                "current range"
             )
             raise _invalid(service, "spec.clusterIPs", [address], why) from err
     spec["clusterIP"], spec["clusterIPs"] = address, [address]
+    if address == HEADLESS and not spec.get("selector"):  # endpoints of any family may follow
+        policy = spec.setdefault("ipFamilyPolicy", "RequireDualStack")
+        both = ["IPv4"] if policy == "SingleStack" else ["IPv4", "IPv6"]
+        spec.setdefault("ipFamilies", both)
     spec.setdefault("ipFamilies", ["IPv4"])
     spec.setdefault("ipFamilyPolicy", "SingleStack")
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from muntin.model.defaults import admission, aggregation, batch, cluster, network, workloads
+from muntin.model.defaults import (
+    admission,
+    aggregation,
+    batch,
+    cluster,
+    devices,
+    network,
+    workloads,
+)
 from muntin.model.defaults.custom_definitions import custom_resource_definition
 from muntin.model.defaults.pod import pod, pod_template
 from muntin.model.resources import Resource
@@ -39,6 +47,8 @@ _BY_KIND: dict[tuple[str, str], Callable[[Object], None]] = {
     ),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): admission.policy,
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): admission.binding,
+    ("resource.k8s.io", "ResourceClaim"): devices.resource_claim,
+    ("resource.k8s.io", "ResourceClaimTemplate"): devices.resource_claim_template,
     ("apps", "Deployment"): workloads.deployment,
     ("apps", "DaemonSet"): workloads.daemon_set,
     ("apps", "ReplicaSet"): workloads.replica_set,

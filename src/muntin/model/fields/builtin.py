@@ -55,13 +55,13 @@ class BuiltinTypes:
             found = self._types[name] = self._of_type(self._schema.type(name))
         return found
 
-    def _of_type(self, type_: Type) -> FieldType:
+    def _of_type(self, type_: Type, *, granular: bool = False) -> FieldType:
         if not type_.fields:
             return self._of_shape(type_.shape)
         required = {name for name, shape in type_.fields.items() if shape.required}
         return struct(
             {name: self._lazy(shape) for name, shape in type_.fields.items()},
-            atomic=type_.shape.map_type == "atomic",
+            atomic=type_.shape.map_type == "atomic" and not granular,
             settled=frozenset({*required, *_ALWAYS, *written(type_)}),
         )
 
@@ -71,6 +71,8 @@ class BuiltinTypes:
     def _of_shape(self, shape: Shape) -> FieldType:
         if shape.code == "@":
             found = self.named(shape.ref)
+            if shape.map_type == "granular" and found.atomic:  # here, though not elsewhere
+                return self._of_type(self._schema.type(shape.ref), granular=True)
             return _made_atomic(found) if shape.map_type == "atomic" else found
         if shape.code == "[":
             assert shape.items is not None

@@ -108,6 +108,11 @@ class _Row:
         has = parameters.BREAK_GLASS in self._schema.type(f"{META}DeleteOptions").fields
         return tuple(sorted((*names, parameters.BREAK_GLASS))) if has else names
 
+    def _writing(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Without the option of judging fields, where it is the client that judges them."""
+        has = is_in(ApiFeature.FIELD_VALIDATION, version_of(self._schema.version))
+        return names if has else tuple(name for name in names if name != "fieldValidation")
+
     def all(self) -> Iterator[Operation]:
         """All of them."""
         yield from self._of_collection()
@@ -135,7 +140,8 @@ class _Row:
         if "create" in row.verbs:
             body = self._type(row.kind)
             yield replace(
-                self._base, method="post", action="post", query=parameters.WRITE, body=body,
+                self._base, method="post", action="post", body=body,
+                query=self._writing(parameters.WRITE),
                 identifier=f"create{stem}{scope}{row.kind}", answer=body, codes=_ACCEPTED,
             )  # fmt: skip
         if "deletecollection" in row.verbs:
@@ -175,9 +181,11 @@ class _Row:
         if verb == "patch":
             takes = CUSTOM_PATCHES if self._row.is_custom else PATCHES
             patch = f"{META}Patch"
-            return replace(found, query=parameters.PATCH, body=patch, takes=takes, codes=_CREATED)
+            query = self._writing(parameters.PATCH)
+            return replace(found, query=query, body=patch, takes=takes, codes=_CREATED)
         codes = _ACCEPTED if verb == "create" else _CREATED
-        return replace(found, query=parameters.WRITE, body=type_, codes=codes)
+        query = self._writing(parameters.WRITE)
+        return replace(found, query=query, body=type_, codes=codes)
 
     def _of_subresource(self, sub: Subresource) -> Iterator[Operation]:
         row = self._row

@@ -65,8 +65,10 @@ def rows(
     """
     show = show or printer(resource)
     result = []
+    if (order := show.order) is not None:
+        objects = sorted(objects, key=lambda item: order(_decoded(item)))
     for item in objects:
-        obj = orjson.loads(item) if isinstance(item, bytes) else item
+        obj = _decoded(item)
         row: dict[str, Any] = {"cells": show.cells(obj, now_s)}
         if show.conditions is not None and (found := show.conditions(obj)):
             row["conditions"] = found
@@ -82,6 +84,10 @@ def rows(
             row["object"] = None
         result.append(orjson.dumps(row))
     return result
+
+
+def _decoded(item: bytes | Mapping[str, Any]) -> Any:
+    return orjson.loads(item) if isinstance(item, bytes) else item
 
 
 def head(

@@ -55,6 +55,7 @@ PRINTERS = {
             "Name", "PriorityLevel", "MatchingPrecedence", "DistinguisherMethod", "Age", "MissingPL"
         ),
         _flow_schema,
+        order=lambda obj: (spec_of(obj).get("matchingPrecedence", 0), name(obj)),
     ),
     (_GROUP, "PriorityLevelConfiguration"): Printer(
         columns("Name", "Type", "NominalConcurrencyShares", *_QUEUES), _priority_level

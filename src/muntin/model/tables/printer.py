@@ -41,12 +41,14 @@ class Column:
 class Printer:
     """The columns of a kind; ``cells(object, now in epoch seconds)`` gives one row.
 
-    ``conditions`` gives the TableRowConditions of an object, for kinds that have any.
+    ``conditions`` gives the TableRowConditions of an object, for kinds that have any; ``order``
+    is the key that lists are sorted by, for kinds whose lists are not shown by name.
     """
 
     columns: tuple[Column, ...]
     cells: Callable[[Object, float], Cells]
     conditions: Callable[[Object], list[dict[str, str]]] | None = None
+    order: Callable[[Object], tuple[Any, ...]] | None = None
 
 
 AGE = "Age"
