@@ -6,7 +6,7 @@ implementation (``cel-expr-python``) does the work. It is loaded when the first 
 made: some milliseconds and MiB that a process without expressions does not pay.
 
 It parses expressions nested up to 32 deep and stops an evaluation after 10,000 steps of
-comprehensions in all, so that no expression runs for ever.
+comprehensions in all; what would look at too long texts in them is refused before it starts.
 Source: CEL language definition, cel-spec doc/langdef.md.
 """
 

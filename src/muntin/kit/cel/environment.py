@@ -10,9 +10,9 @@ from muntin.kit.cel import messages
 from muntin.kit.cel.errors import CompileError, Issue, compile_error
 from muntin.kit.cel.functions import Function, merged
 from muntin.kit.cel.growth import MOST as MOST_GROWTH
-from muntin.kit.cel.growth import growth
+from muntin.kit.cel.growth import nature
 from muntin.kit.cel.optionals import Rewritten, rewrite
-from muntin.kit.cel.program import Program
+from muntin.kit.cel.program import Activation, Program
 from muntin.kit.cel.shapes import Shape
 
 MOST_CHARACTERS = 32 * 1024
@@ -66,14 +66,15 @@ class Environment:
             shift = len(self._wrap) + 1
         result = _compiled(self._check, text, expression, rewritten, shift).return_type().name()
         found = _compiled(self._run, text, expression, rewritten, shift)
-        if (factor := growth(found.serialize())) > MOST_GROWTH:
-            text = f"expression exceeds budget: it makes values {factor} times larger"
+        known = nature(found.serialize())
+        if known.growth > MOST_GROWTH:
+            text = f"expression exceeds budget: it makes values {known.growth} times larger"
             raise CompileError(expression, (Issue(1, 1, text),))
-        return Program(expression, found, _type_name(result), self._boxed, self.activation)
+        return Program(expression, found, _type_name(result), self._boxed, known)
 
-    def activation(self, variables: Mapping[str, Any]) -> Any:
+    def activation(self, variables: Mapping[str, Any]) -> Activation:
         """``variables`` made ready for several programs of this environment."""
-        return self._run.Activation(self._boxed(variables))
+        return Activation(self._run.Activation(self._boxed(variables)), variables)
 
     def _boxed(self, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         """With optional variables in boxes: a missing one in an empty box."""

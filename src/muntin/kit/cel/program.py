@@ -6,6 +6,30 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from muntin.kit.cel.errors import EvaluationError, evaluation_error
+from muntin.kit.cel.extent import Extent, extent, is_too_much
+from muntin.kit.cel.growth import Nature
+
+
+class Activation:
+    """Variables made ready for several programs; ``native`` is the implementation's own."""
+
+    __slots__ = ("_extent", "_values", "native")
+
+    def __init__(self, native: Any, values: Mapping[str, Any]) -> None:
+        self.native = native
+        self._values = values
+        self._extent: Extent | None = None
+
+    @property
+    def extent(self) -> Extent:
+        """The extent of all variables, found when it is first asked for."""
+        if self._extent is None:
+            self._extent = extent(self._values)
+        return self._extent
+
+
+def _extent(variables: Mapping[str, Any] | Activation) -> Extent:
+    return variables.extent if isinstance(variables, Activation) else extent(variables)
 
 
 class Program:
@@ -15,7 +39,7 @@ class Program:
     ``dyn``.
     """
 
-    __slots__ = ("_activation", "_boxed", "_compiled", "result", "source")
+    __slots__ = ("_boxed", "_compiled", "_nature", "result", "source")
 
     def __init__(
         self,
@@ -23,13 +47,13 @@ class Program:
         compiled: Any,
         result: str,
         boxed: Callable[[Mapping[str, Any]], Mapping[str, Any]],
-        activation: Callable[[Mapping[str, Any]], Any],
+        nature: Nature,
     ) -> None:
         self.source = source
         self.result = result
         self._compiled = compiled
         self._boxed = boxed
-        self._activation = activation
+        self._nature = nature
 
     def evaluate(self, variables: Any) -> Any:
         """The value for ``variables``, a mapping or an `Environment.activation`.
@@ -38,11 +62,13 @@ class Program:
             EvaluationError: there is none: a key is missing, types do not fit, a function
                 refused, or it took too many steps.
         """
+        if self._nature.depth and is_too_much(self._nature, _extent(variables)):
+            raise EvaluationError("operation cancelled: actual cost limit exceeded")
         try:
-            if isinstance(variables, Mapping):
-                found = self._compiled.eval(data=self._boxed(variables))
+            if isinstance(variables, Activation):
+                found = self._compiled.eval(variables.native)
             else:
-                found = self._compiled.eval(variables)
+                found = self._compiled.eval(data=self._boxed(variables))
             value = found.plain_value()
         except RuntimeError as err:
             raise evaluation_error(str(err)) from err
