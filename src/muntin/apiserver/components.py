@@ -67,7 +67,9 @@ async def run(core: Core, request: ApiRequest) -> Response:
         return Response(200, output.HEADERS, _list(row, found, form, core.clock.now()))
     one = next((item for item in found if item["metadata"]["name"] == request.name), None)
     if one is None:
-        raise status.not_found(row, request.name)
+        text = f'componentstatus "{request.name}" not found'
+        about = {"name": request.name, "kind": "componentstatus"}
+        raise status.ApiError(404, "NotFound", text, details=about)
     if form.kind == TABLE:
         body = tables.table(row, [one], now_s=core.clock.now(), include=form.include)
         return Response(200, output.HEADERS, body)

@@ -78,7 +78,11 @@ def plan(
     finalizers = _finalizers(metadata.get("finalizers") or [], options.propagation, orphans)
     grace = _grace(resource, obj, options)
     waits = bool(finalizers) or _namespace_waits(resource, obj)
+    if _is_marked_first(resource) and "deletionTimestamp" not in metadata:
+        waits = True
     if not waits and not grace:
+        if resource.plural == "pods" and not resource.group:
+            _mark_gone(metadata, now)
         return Plan(remove=True)
     if finalizers:
         metadata["finalizers"] = finalizers
@@ -88,12 +92,27 @@ def plan(
         _hurry(metadata, grace, now)
     else:
         metadata["deletionTimestamp"] = rfc3339(now + grace)
-        metadata["deletionGracePeriodSeconds"] = grace
+        if not _is_marked_first(resource):
+            metadata["deletionGracePeriodSeconds"] = grace
         if metadata.get("generation"):
             metadata["generation"] += 1
     if resource.plural == "namespaces" and not resource.group:
         obj.setdefault("status", {})["phase"] = "Terminating"
     return Plan(remove=False, store=None if deletion_state(metadata) == before else obj)
+
+
+def _is_marked_first(resource: Resource) -> bool:
+    """Whether a first deletion never removes: namespaces. Source: pkg/registry/core/namespace."""
+    return resource.plural == "namespaces" and not resource.group
+
+
+def _mark_gone(metadata: Object, now: float) -> None:
+    """A pod that goes at once is shown as one whose time is up."""
+    if "deletionTimestamp" not in metadata:
+        metadata["deletionTimestamp"] = rfc3339(now)
+        if metadata.get("generation"):
+            metadata["generation"] += 1
+    metadata["deletionGracePeriodSeconds"] = 0
 
 
 def _is_going_already(metadata: Object, options: Options) -> bool:

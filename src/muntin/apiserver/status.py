@@ -75,7 +75,8 @@ def invalid(
 
     ``by_resource``: it speaks of the resource (``widgets``) instead of the kind.
     """
-    lines = [f"{cause.field}: {cause.message}" for cause in causes]
+    # What is found wrong twice is said once.
+    lines = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     shown = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
     named = resource.plural if by_resource else resource.kind
     kind = f"{named}.{resource.group}" if resource.group else named
@@ -92,6 +93,16 @@ def invalid_kind(group: str, kind: str, causes: Sequence[Cause]) -> ApiError:
     about = {"group": group, "kind": kind} if kind else {"group": group}
     text = f'{kind}.{group} "" is invalid: {shown}'
     return ApiError(422, "Invalid", text, causes=causes, details=about)
+
+
+def invalid_options(kind: str, name: str, causes: Sequence[Cause], group: str = "") -> ApiError:
+    """As `invalid`, for what is no object of a resource: options, a Scale."""
+    lines = [f"{cause.field}: {cause.message}" for cause in causes]
+    shown = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
+    about = {"name": name, "group": group, "kind": kind}
+    text = f'{kind}{group and "."}{group} "{name}" is invalid: {shown}'
+    details = {key: value for key, value in about.items() if value}
+    return ApiError(422, "Invalid", text, causes=causes, details=details)
 
 
 def forbidden(resource: Resource, name: str, why: str) -> ApiError:

@@ -71,9 +71,11 @@ async def create(
     """
     options.check(request)
     resource = core.cache.storage_row(request.target)
+    fit = fitting(core.schema.version)
     defaults.apply(resource, obj)
+    fit.complete(resource, obj)
     if managed is None:
-        managed = await field_managers.created(core, request, resource, obj)
+        managed = await field_managers.created(core, request, resource, fit.shown(resource, obj))
     strategy.identify(resource, obj, request.namespace, core.clock.now())
     attributes = Attributes.of(request, "CREATE", resource, obj, None)
     if await core.admission.mutate(attributes):
@@ -82,14 +84,16 @@ async def create(
     strategy.prepare_create(resource, obj)
     if signing_requests.is_one(resource):
         signing_requests.sign_with(obj, request.user)
-    _show_zeros(core, resource, obj)
+    _show_zeros(core, request, resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
     server = version_of(core.schema.version)
     _refuse(resource, name, await _judged(_wrong_in_new, request, resource, obj, server))
-    fitting(core.schema.version).apply(resource, obj)
+    strategy.complete_create(resource, obj)
+    fit.apply(resource, obj)
     await core.admission.validate(attributes)
     request.warnings.extend(_warnings(resource, obj, None, server))
     async with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
+        fit.apply(resource, obj)
         shown = value = encode(obj, resource, managed)
         if resource.is_custom:
             value = await _stored(core, resource, obj, managed)
@@ -163,12 +167,16 @@ async def _update_once(
     if managed is None:
         # Once clients were counted as managers even of what they sent and could not change.
         shown = new if core.forms.names_subresources else sent
+        fit = fitting(core.schema.version)
+        shown = fit.shown(resource, shown)
         managed = await field_managers.updated(core, request, resource, item, old, shown)
+    core.allocator.carry_over(resource, new, old)
     attributes = _attributes(request, resource, new, old, view)
     if await core.admission.mutate(attributes):
         new = view.take(new, attributes.obj) if view else attributes.obj
         _normalise(request, new)
         new = _prepared(core, request, resource, new, old, item, only)
+        core.allocator.carry_over(resource, new, old)
         attributes.obj = view.show(new) if view else new
     fit = fitting(core.schema.version)
     before = old if only else fit.whole(resource, old)
@@ -183,6 +191,7 @@ async def _update_once(
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     async with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
+        fit.apply(resource, new)
         return await put(core, request, resource, item, new, managed)
 
 
@@ -203,7 +212,7 @@ def _prepared(
         strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
     else:
         defaults.apply(resource, new)
-    core.allocator.carry_over(resource, new, old)
+        fitting(core.schema.version).complete(resource, new)
     return new
 
 
@@ -289,9 +298,11 @@ async def _stored(core: Core, resource: Resource, obj: Object, managed: bytes) -
     return encode(found, storage, managed)
 
 
-def _show_zeros(core: Core, resource: Resource, obj: Object) -> None:
+def _show_zeros(core: Core, request: ApiRequest, resource: Resource, obj: Object) -> None:
     """A new object's status, which the server made, has the zero values that every status has."""
-    type_ = core.schema.kind_type(resource.group, resource.version, resource.kind)
+    rows = (resource, request.target)  # an old version may not have the form that is stored
+    found = (core.schema.kind_type(row.group, row.version, row.kind) for row in rows)
+    type_ = next((type_ for type_ in found if type_ is not None), None)
     shape = type_.fields.get("status") if type_ is not None else None
     if shape is not None and shape.code == "@" and "status" in obj:
         zeros_of(core.schema).fill(core.schema.type(shape.ref), obj["status"])
@@ -341,7 +352,9 @@ def _wrong_in_change(
         return judge(version, new, old)
     if only and through in ("", "status"):
         return validation.validate_status_update(resource, new, old, server)
-    causes = validation.validate_update(resource, new, old, through, server)
+    causes = validation.validate_update(
+        resource, new, old, through, request.target.api_version, server
+    )
     return causes + _wrong_in_definition(request, resource, new, old)
 
 

@@ -13,17 +13,24 @@ from functools import lru_cache
 from typing import Any
 
 from muntin.model import defaults
+from muntin.model.defaults.pod import host_ports
 from muntin.model.resources import Resource
 from muntin.model.resources.lifecycle import (
     PREFIXED_JOB_LABELS,
+    TEMPLATES_WITHOUT_HOST_PORTS,
     Path,
     Version,
+    fields_off,
     later_fields,
     version_of,
 )
 
 Object = dict[str, Any]
 
+_WITH_TEMPLATES = frozenset(
+    {"CronJob", "DaemonSet", "Deployment", "Job", "PodTemplate", "ReplicaSet",
+     "ReplicationController", "StatefulSet"}
+)  # fmt: skip
 _LABEL_PREFIX = "batch.kubernetes.io/"
 
 
@@ -32,7 +39,9 @@ class Fitting:
 
     def __init__(self, version: Version) -> None:
         self._drops: Mapping[tuple[str, str], tuple[Path, ...]] = later_fields(version)
+        self._off = fields_off(version)
         self._plain_job_labels = version < PREFIXED_JOB_LABELS
+        self._template_ports = version < TEMPLATES_WITHOUT_HOST_PORTS
 
     def whole(self, resource: Resource, obj: Object) -> Object:
         """A stored ``obj`` with the defaults again that this version took away, to compare with."""
@@ -40,6 +49,23 @@ class Fitting:
             return obj
         found = copy.deepcopy(obj)
         defaults.apply(resource, found)
+        return found
+
+    def complete(self, resource: Resource, obj: Object) -> None:
+        """Drop what this version ignores; fill in what only older versions have by default."""
+        for path in self._off.get((resource.group, resource.kind), ()):
+            _drop(obj, path)
+        if self._template_ports and resource.kind in _WITH_TEMPLATES:
+            spec = obj.get("spec") or {}
+            for outer in (spec, (spec.get("jobTemplate") or {}).get("spec") or {}, obj):
+                host_ports((outer.get("template") or {}).get("spec") or {})
+
+    def shown(self, resource: Resource, obj: Object) -> Object:
+        """``obj``, or a copy of it as this version stores it, where that differs."""
+        if (resource.group, resource.kind) not in self._drops:
+            return obj
+        found = copy.deepcopy(obj)
+        self.apply(resource, found)
         return found
 
     def apply(self, resource: Resource, obj: Object) -> None:
@@ -73,7 +99,9 @@ def _unprefix(job: Object) -> None:
     """Labels and selector that name the job without the prefix they got later."""
     spec = job.get("spec") or {}
     metadata = (spec.get("template") or {}).get("metadata") or {}
-    for labels in (metadata.get("labels"), (spec.get("selector") or {}).get("matchLabels")):
+    own = (job.get("metadata") or {}).get("labels")
+    chosen = (spec.get("selector") or {}).get("matchLabels")
+    for labels in (metadata.get("labels"), chosen, own):
         for name in ("controller-uid", "job-name"):
             value = (labels or {}).pop(f"{_LABEL_PREFIX}{name}", None)
             if labels is not None and value is not None:

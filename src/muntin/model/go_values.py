@@ -33,6 +33,17 @@ _AFTER = {
 }
 
 
+_LITERALS = {"n": "null", "t": "true", "f": "false"}
+
+
+def _in_literal(text: str, word: str) -> str:
+    """What is wrong with a ``text`` that begins as the literal ``word`` does."""
+    same = next(at for at, letter in enumerate(word) if text[at : at + 1] != letter)
+    if same == len(text):
+        return "unexpected end of JSON input"
+    return f"invalid character '{text[same]}' in literal {word} (expecting '{word[same]}')"
+
+
 def json_error(body: bytes) -> str:
     """Why ``body``, which is no JSON, is none: ``invalid character 'x' looking for ...``."""
     text = body.decode("utf-8", "replace")
@@ -42,6 +53,8 @@ def json_error(body: bytes) -> str:
         if err.pos >= len(text.rstrip()) or err.msg.startswith("Unterminated string"):
             return "unexpected end of JSON input"
         where = _AFTER.get(err.msg, "looking for beginning of value")
+        if err.msg == "Expecting value" and (word := _LITERALS.get(text[err.pos])):
+            return _in_literal(text[err.pos :], word)
         if err.msg == "Expecting ',' delimiter":
             is_object = text[: err.pos].count("{") > text[: err.pos].count("}")
             where = "after object key:value pair" if is_object else "after array element"

@@ -27,6 +27,15 @@ def amounts(quantities: Mapping[str, Any] | None) -> Amounts:
     return {name: amount(name, text) for name, text in (quantities or {}).items()}
 
 
+def settle_addresses(status: dict[str, Any]) -> None:
+    """A pod's address is the first of its addresses; the older field decides."""
+    first, rows = status.get("podIP"), status.get("podIPs")
+    if first and (not rows or rows[0].get("ip") != first):
+        status["podIPs"] = [{"ip": first}]
+    elif rows and not first:
+        status["podIP"] = rows[0].get("ip", "")
+
+
 def _add(into: Amounts, more: Mapping[str, int]) -> None:
     for name, value in more.items():
         into[name] = into.get(name, 0) + value

@@ -370,7 +370,7 @@ def test_services_keep_and_give_back_what_they_have():
         outside = {"metadata": {"name": "u"}, "spec": {"clusterIP": "192.0.2.1",
                                                        "ports": [{"port": 1}]}}  # fmt: skip
         assert (
-            "not in the valid range" in (await api("POST", SERVICES, outside, code=422))["message"]
+            "does not match the current range" in (await api("POST", SERVICES, outside, code=422))["message"]
         )
         headless = {"metadata": {"name": "h"}, "spec": {"clusterIP": "None"}}
         assert (await api("POST", SERVICES, headless))["spec"]["clusterIPs"] == ["None"]

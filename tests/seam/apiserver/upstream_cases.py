@@ -29,11 +29,13 @@ HERE = Path(__file__).parents[2] / "golden/upstream"
 CASES = HERE / "cases"
 ANSWERS = HERE / "answers"
 CHANGING = {"uid", "resourceVersion", "creationTimestamp", "time", "deletionTimestamp",
-            "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime", "continue", "selfLink",
-            "serverAddress"}  # fmt: skip
+            "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime", "continue",
+            "selfLink", "serverAddress"}  # fmt: skip
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # Revisions and times in sentences and in YAML.
-_SHOWN_REVISION = re.compile(r'(ResourceVersion in record \(|resourceVersion: ")\d+(\)|")')
+_SHOWN_REVISION = re.compile(
+    r'(ResourceVersion in record \(|resourceVersion: "|, current: )\d+(\)|"|$)'
+)
 _SHOWN_TIME = re.compile(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"')
 _ADDRESS = re.compile(r"\b10\.(9[6-9]|10\d|11[01])\.\d+\.\d+\b")
 
@@ -131,7 +133,7 @@ def _shuffled(body: Any, step: dict[str, Any]) -> Any:
     causes = body.get("details", {}).get("causes", [])
     if len(causes) > 1:
         causes.sort(key=lambda cause: (cause.get("field", ""), cause["message"]))
-        body["message"] = body["message"].partition("[")[0]
+        body["message"] = body["message"].partition(": ")[0]
     return body
 
 
@@ -171,7 +173,7 @@ def _plain(kind: str, raw: bytes) -> Any:
         lines = raw.splitlines()
         if len(lines) > 1 and all(line.startswith(b"{") for line in lines):
             return [json.loads(line) for line in lines]  # the events of a watch
-        return json.loads(raw)
+        return json.loads(raw) if raw else []  # a watch without events
     return raw.decode("utf-8", "replace")
 
 

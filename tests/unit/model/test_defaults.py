@@ -140,7 +140,8 @@ def test_service(spec: dict[str, Any], expected: dict[str, Any]) -> None:
 def test_namespace_and_secret() -> None:
     found = defaulted(NAMESPACES, {"metadata": {"name": "a"}})
     assert found["metadata"]["labels"] == {"kubernetes.io/metadata.name": "a"}
-    assert found["spec"] == {"finalizers": ["kubernetes"]}
+    assert found["spec"] == {}  # what keeps it is no default, but set when it is created
+    assert found["status"] == {"phase": "Active"}
     secret = defaulted(SECRETS, {"data": {"a": "eA=="}, "stringData": {"b": "y"}})
     assert secret == {"data": {"a": "eA==", "b": "eQ=="}, "type": "Opaque"}
 

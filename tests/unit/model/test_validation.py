@@ -255,7 +255,6 @@ def test_a_good_deployment() -> None:
             'spec.template.metadata.labels: Invalid value: {"app":"y"}: `selector` does not match '
             "template `labels`",
         ),
-        (workload(selector=None), "spec.selector: Required value"),
         (
             workload(selector={}),
             "spec.selector: Invalid value: {}: empty selector is invalid for deployment",

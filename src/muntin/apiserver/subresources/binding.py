@@ -13,7 +13,6 @@ from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.clock import rfc3339
-from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
 from muntin.model import pods
 from muntin.model.resources import PODS
@@ -39,18 +38,24 @@ async def run(core: Core, request: ApiRequest) -> Response:
         return bound(pod, binding, rfc3339(core.clock.now()), request)
 
     await writes.bind(core, request, change)
-    return output.json_response(status.success(), 201)
+    return output.json_response({**status.success(), "code": 201}, 201)
 
 
 def _check(request: ApiRequest, target: Object) -> None:
-    causes = []
+    causes: list[str] = []
     if target.get("kind") not in (None, "", "Node"):
         text = f'Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
-        causes.append(Cause("FieldValueNotSupported", "target.kind", text))
+        causes.append(f"target.kind: {text}")
     if not target.get("name"):
-        causes.append(Cause("FieldValueRequired", "target.name", "Required value"))
-    if causes:
-        raise status.invalid(request.target, request.name, causes)
+        causes.append("target.name: Required value")
+    if causes:  # upstream passes them on as an error of its own, without reason or details
+        raise status.ApiError(500, "", f"[{', '.join(causes)}]" if len(causes) > 1 else causes[0])
+
+
+def _conflict(request: ApiRequest, why: str) -> status.ApiError:
+    text = f'Operation cannot be fulfilled on pods/binding "{request.name}": {why}'
+    details = {"name": request.name, "kind": "pods/binding"}
+    return status.ApiError(409, "Conflict", text, details=details)
 
 
 def bound(pod: Object, binding: Object, now: str, request: ApiRequest) -> Object:
@@ -62,17 +67,19 @@ def bound(pod: Object, binding: Object, now: str, request: ApiRequest) -> Object
     metadata, spec = pod["metadata"], pod["spec"]
     wanted = (binding.get("metadata") or {}).get("uid")
     if wanted and wanted != metadata["uid"]:
-        raise status.conflict(request.target, request.name, f"Precondition failed: UID {wanted}")
+        raise _conflict(request, f"Precondition failed: UID {wanted}")
     if "deletionTimestamp" in metadata:
         why = f"pod {metadata['name']} is being deleted, cannot be assigned to a host"
-        raise status.conflict(request.target, request.name, why)
+        raise _conflict(request, why)
     if spec.get("nodeName"):
         why = f'pod {metadata["name"]} is already assigned to node "{spec["nodeName"]}"'
-        raise status.conflict(request.target, request.name, why)
+        raise _conflict(request, why)
     spec["nodeName"] = binding["target"]["name"]
     annotations = (binding.get("metadata") or {}).get("annotations")
     if annotations:
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **annotations}
     conditions = pod.setdefault("status", {}).setdefault("conditions", [])
-    pods.set_condition(conditions, {"type": "PodScheduled", "status": "True"}, now)
+    pods.set_condition(
+        conditions, {"type": "PodScheduled", "status": "True", "lastProbeTime": None}, now
+    )
     return pod

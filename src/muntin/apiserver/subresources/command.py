@@ -41,11 +41,11 @@ async def run_port_forward(core: Core, request: ApiRequest) -> Answer:
 
 async def _remote_command(core: Core, request: ApiRequest, verb: str) -> Answer:
     options = streams.parse_options(request.query)
-    if not (options.stdin or options.stdout or options.stderr):
-        raise status.bad_request("at least one of stdin, stdout or stderr must be true")
     await core.admission.connect(request, connecting.options(request))
     pod, kubelet = await _pod_and_kubelet(core, request)
     container = container_of(pod, request.param("container"))
+    if not (options.stdin or options.stdout or options.stderr):  # upstream's kubelet says so
+        raise status.bad_request("at least one of stdin, stdout or stderr must be true")
     query = [("command", word) for word in request.query.get("command", ())]
     query += [(word, "1") for name, word in _KUBELET_WORDS.items() if getattr(options, name)]
     path = kubelet.url(verb, request.namespace, pod["metadata"]["name"], container)
@@ -61,7 +61,7 @@ async def _pod_and_kubelet(core: Core, request: ApiRequest) -> tuple[dict[str, A
     node = pod["spec"].get("nodeName", "")
     if not node:
         raise status.bad_request(f"pod {request.name} does not have a host assigned")
-    return pod, kubelet_of(core.cache, node)
+    return pod, kubelet_of(core.cache, node, request.target)
 
 
 async def _answered(answer: Any, url: str) -> Answer:

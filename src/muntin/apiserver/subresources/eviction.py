@@ -28,6 +28,7 @@ Object = dict[str, Any]
 
 _MARK = {
     "type": "DisruptionTarget",
+    "lastProbeTime": None,
     "status": "True",
     "reason": "EvictionByEvictionAPI",
     "message": "Eviction API: evicting",

@@ -20,10 +20,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     await core.cache.fresh()
 
     def change(old: Object, item: Item) -> Object:
-        metadata = dict(old["metadata"])
-        version = body["metadata"].get("resourceVersion")
-        if version:
-            metadata["resourceVersion"] = version
+        metadata = dict(body["metadata"])
         spec = {key: value for key, value in (old.get("spec") or {}).items() if key != "finalizers"}
         if finalizers:
             spec["finalizers"] = finalizers

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from muntin.apiserver import status
 from muntin.apiserver.cache import Cache
 from muntin.kit import errors
-from muntin.model.resources import NODES
+from muntin.model.resources import NODES, Resource
 
 Object = dict[str, Any]
 
@@ -31,8 +31,8 @@ class Kubelet:
         return f"https://{self.address}:{self.port}/{path}"
 
 
-def kubelet_of(cache: Cache, node: str) -> Kubelet:
-    """The kubelet of ``node``.
+def kubelet_of(cache: Cache, node: str, asked: Resource = NODES) -> Kubelet:
+    """The kubelet of ``node``; upstream names it after what was ``asked`` for if it is not there.
 
     Raises:
         ApiError: 404, there is no such node.
@@ -40,7 +40,7 @@ def kubelet_of(cache: Cache, node: str) -> Kubelet:
     """
     item = cache.get(NODES, "", node)
     if item is None:
-        raise status.not_found(NODES, node)
+        raise status.not_found(asked, node)
     state = item.object().get("status") or {}
     by_type = {row.get("type"): row.get("address") for row in state.get("addresses") or ()}
     address = next((by_type[kind] for kind in _ADDRESS_TYPES if by_type.get(kind)), "")

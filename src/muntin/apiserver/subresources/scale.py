@@ -89,7 +89,7 @@ def _scaled(old: Object, scale: Object, request: ApiRequest) -> Object:
             "spec.replicas",
             f"Invalid value: {replicas}: must be greater than or equal to 0",
         )
-        raise status.invalid(request.target, request.name, [cause])
+        raise status.invalid_options("Scale", request.name, [cause], "autoscaling")
     metadata = dict(old["metadata"])
     wanted = scale.get("metadata") or {}
     metadata.pop("resourceVersion", None)

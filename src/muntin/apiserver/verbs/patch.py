@@ -221,7 +221,8 @@ def parse(core: Core, request: ApiRequest) -> Patch:
         if kind not in kinds:
             raise status.unsupported_media_type(", ".join(kinds))
     elif kind not in kinds:
-        raise status.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+        text = "415: Unsupported Media Type"
+        raise status.ApiError(415, "UnsupportedMediaType", text, details={})
     options.check(request, applying=kind == applying.APPLY_PATCH)
     if kind == applying.APPLY_PATCH:
         return Patch(kind, applying.configuration(request))
@@ -315,9 +316,9 @@ def apply_as(schema: Schema, type_: Type | None, document: Object, patch: Patch)
         if kind != JSON_PATCH:
             raise status.bad_request(err.message) from err
         log.debug("patch refused", **fields(why=err.message))
-        raise status.ApiError(422, "Invalid", REJECTED) from err
+        raise status.ApiError(422, "Invalid", REJECTED, details={}) from err
     if not isinstance(result, dict):
-        raise status.ApiError(422, "Invalid", REJECTED)
+        raise status.ApiError(422, "Invalid", REJECTED, details={})
     if kind == STRATEGIC_MERGE_PATCH:  # which is read as an object of this kind, whatever it says
         result.update({name: document[name] for name in ("apiVersion", "kind")})
     return result

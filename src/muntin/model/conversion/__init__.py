@@ -63,6 +63,10 @@ _FORMS: Mapping[tuple[str, str], tuple[Form, Form]] = {
         custom_definitions.older_of,
     ),
     ("autoscaling/v1", _HPA): (autoscaling.v2_of, autoscaling.v1_of),
+    ("autoscaling/v2beta2", _HPA): (
+        autoscaling_beta.newer_of_beta2,
+        autoscaling_beta.v2beta2_of,
+    ),
     ("autoscaling/v2beta1", _HPA): (autoscaling_beta.v2_of, autoscaling_beta.v2beta1_of),
     ("discovery.k8s.io/v1beta1", "EndpointSlice"): (slices.newer_of, slices.older_of),
     ("networking.k8s.io/v1beta1", "Ingress"): (ingress.newer_of, ingress.older_of),

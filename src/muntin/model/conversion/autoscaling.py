@@ -58,6 +58,8 @@ def v1_of(v2: Object) -> Object:
             annotations[annotation] = json.dumps(rest, separators=(",", ":"))
         if part in result:
             result[part] = holder
+    if "status" in result:
+        result["status"] = {"currentReplicas": 0, "desiredReplicas": 0, **result["status"]}
     if annotations:
         result["metadata"] = {**v2["metadata"], "annotations": annotations}
     return result
@@ -65,7 +67,7 @@ def v1_of(v2: Object) -> Object:
 
 def v2_of(v1: Object) -> Object:
     """An ``autoscaling/v1`` object in the form of ``autoscaling/v2``."""
-    result: Object = {**v1, "apiVersion": "autoscaling/v2"}
+    result: Object = {**autoscaling_beta.lean(v1), "apiVersion": "autoscaling/v2"}
     annotations = dict((v1.get("metadata") or {}).get("annotations") or {})
     for field, part, annotation in _ANNOTATED:
         holder = dict(result.get(part) or {})

@@ -27,7 +27,7 @@ _KEYS = {
 
 def v2_of(beta: Object) -> Object:
     """A ``v2beta1`` object in the form of ``autoscaling/v2``."""
-    result = _with_metrics(beta, _newer_target, _newer_current)
+    result = _with_metrics(lean(beta), _newer_target, _newer_current)
     metadata = result.get("metadata") or {}
     annotations = dict(metadata.get("annotations") or {})
     if _BEHAVIOR not in annotations:
@@ -40,8 +40,32 @@ def v2_of(beta: Object) -> Object:
     return result
 
 
+def newer_of_beta2(beta: Object) -> Object:
+    """A ``v2beta2`` object in the form of ``autoscaling/v2``."""
+    return lean(beta)
+
+
+def lean(obj: Object) -> Object:
+    """``obj`` without the zero values that older versions write and ``autoscaling/v2`` does not."""
+    status = obj.get("status")
+    if not isinstance(status, dict):
+        return obj
+    zeros = {"currentReplicas": 0, "conditions": None, "currentMetrics": None}
+    kept = {key: item for key, item in status.items() if key not in zeros or item != zeros[key]}
+    return {**obj, "status": kept}
+
+
+def v2beta2_of(v2: Object) -> Object:
+    """An ``autoscaling/v2`` object in the form of ``v2beta2``, whose status leaves out nothing."""
+    if "status" not in v2:
+        return v2
+    status = {"currentReplicas": 0, "desiredReplicas": 0, "conditions": None, **v2["status"]}
+    return {**v2, "status": {**status, "currentMetrics": status.get("currentMetrics") or None}}
+
+
 def v2beta1_of(v2: Object) -> Object:
     """An ``autoscaling/v2`` object in the form of ``v2beta1``."""
+    v2 = v2beta2_of(v2)
     result = _with_metrics(v2, _older_target, _older_current)
     spec = dict(result.get("spec") or {})
     if "behavior" not in spec:
@@ -78,7 +102,7 @@ def _with_metrics(
     result = dict(obj)
     for part, field, form in (("spec", "metrics", target), ("status", "currentMetrics", current)):
         holder = obj.get(part) or {}
-        if field in holder:
+        if holder.get(field) is not None:
             rows = [_metric(row, form) for row in holder[field] or ()]
             result[part] = {**holder, field: rows}
     return result

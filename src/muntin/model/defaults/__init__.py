@@ -16,6 +16,7 @@ from muntin.model.defaults import (
     batch,
     cluster,
     devices,
+    flowcontrol,
     network,
     workloads,
 )
@@ -45,8 +46,12 @@ _BY_KIND: dict[tuple[str, str], Callable[[Object], None]] = {
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): (
         admission.validating_webhook_configuration
     ),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): admission.policy,
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): admission.binding,
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): admission.policy,
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): admission.binding,
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): flowcontrol.flow_schema,
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): flowcontrol.priority_level,
     ("resource.k8s.io", "ResourceClaim"): devices.resource_claim,
     ("resource.k8s.io", "ResourceClaimTemplate"): devices.resource_claim_template,
     ("apps", "Deployment"): workloads.deployment,

@@ -29,6 +29,7 @@ def job(obj: Object) -> None:
         metadata["labels"] = dict(labels)
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
     replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
     spec.setdefault("podReplacementPolicy", replacement)
     for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():

@@ -15,21 +15,32 @@ RBAC_GROUP = "rbac.authorization.k8s.io"
 
 
 def namespace(obj: Object) -> None:
-    """Active, labelled with its own name, and kept until its content is gone."""
+    """Active, and labelled with its own name."""
     metadata = obj.setdefault("metadata", {})
     if metadata.get("name"):
         labels = metadata.get("labels") or {}
         metadata["labels"] = {**labels, NAMESPACE_LABEL: metadata["name"]}
-    obj.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
-    obj.setdefault("status", {}).setdefault("phase", "Active")
+    obj.setdefault("spec", {})
+    state = obj.setdefault("status", {})
+    if not state.get("phase"):
+        state["phase"] = "Active"
 
 
 def node(obj: Object) -> None:
     """What it has can all be allocated, unless it says otherwise."""
-    obj.setdefault("spec", {})
+    settle_ranges(obj.setdefault("spec", {}))
     status = obj.setdefault("status", {})
     if status.get("capacity") and not status.get("allocatable"):
         status["allocatable"] = dict(status["capacity"])
+
+
+def settle_ranges(spec: Object) -> None:
+    """A node's range of addresses is the first of its ranges; the older field decides."""
+    first, ranges = spec.get("podCIDR"), spec.get("podCIDRs")
+    if first and (not ranges or ranges[0] != first):
+        spec["podCIDRs"] = [first]
+    elif ranges and not first:
+        spec["podCIDR"] = ranges[0]
 
 
 def secret(obj: Object) -> None:

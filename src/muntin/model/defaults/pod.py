@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from muntin.model.pods import settle_addresses
+
 Object = dict[str, Any]
 
 _FILE_MODE = 0o644
@@ -24,7 +26,8 @@ def pod(obj: Object) -> None:
         _pod_requests(spec)
     spec.setdefault("enableServiceLinks", True)
     pod_spec(spec)
-    obj.setdefault("status", {})
+    host_ports(spec)
+    settle_addresses(obj.setdefault("status", {}))
 
 
 def pod_template(template: Object) -> None:
@@ -43,12 +46,18 @@ def pod_spec(spec: Object) -> None:
     _service_account(spec)
     for container in _containers(spec):
         _container(container)
-        if spec.get("hostNetwork"):
-            for port in container.get("ports") or ():
-                if not port.get("hostPort") and "containerPort" in port:
-                    port["hostPort"] = port["containerPort"]
     for volume in spec.get("volumes") or ():
         _volume(volume)
+
+
+def host_ports(spec: Object) -> None:
+    """On the node's own network, ports of containers are ports of the node."""
+    if not spec.get("hostNetwork"):
+        return
+    for container in _containers(spec):
+        for port in container.get("ports") or ():
+            if not port.get("hostPort") and port.get("containerPort"):
+                port["hostPort"] = port["containerPort"]
 
 
 def _containers(spec: Object) -> Iterable[Object]:

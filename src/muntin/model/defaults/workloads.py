@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from muntin.model.conversion.workloads import TEMPLATE_GENERATION
 from muntin.model.defaults.pod import pod_template
 
 Object = dict[str, Any]
@@ -33,8 +34,10 @@ def deployment(obj: Object) -> None:
 
 
 def daemon_set(obj: Object) -> None:
-    """Rolling updates of one node at a time."""
+    """Rolling updates of one node at a time; templates are counted in an annotation."""
     spec = _spec(obj)
+    metadata = obj.setdefault("metadata", {})
+    metadata["annotations"] = {TEMPLATE_GENERATION: "0", **(metadata.get("annotations") or {})}
     strategy = spec.setdefault("updateStrategy", {})
     if not strategy.get("type"):
         strategy["type"] = "RollingUpdate"
@@ -52,8 +55,11 @@ def replica_set(obj: Object) -> None:
 
 def replication_controller(obj: Object) -> None:
     """One replica; selector and labels from the template's labels."""
-    spec = _spec(obj)
-    labels = spec["template"]["metadata"].get("labels")
+    spec: Object = obj.setdefault("spec", {})
+    obj.setdefault("status", {})
+    if spec.get("template") is not None:
+        pod_template(spec["template"])
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
     if labels:
         if not spec.get("selector"):
             spec["selector"] = dict(labels)

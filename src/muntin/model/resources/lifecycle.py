@@ -138,6 +138,12 @@ _FIELDS = """
 apps DaemonSet 1.22 spec updateStrategy rollingUpdate maxSurge
 apps StatefulSet 1.27 spec persistentVolumeClaimRetentionPolicy
 batch CronJob 1.21 metadata generation
+batch Job 1.21 metadata generation
+batch Job 1.36 spec manualSelector
+flowcontrol.apiserver.k8s.io PriorityLevelConfiguration 1.26 spec limited lendablePercent
+- PersistentVolume 1.28 status lastPhaseTransitionTime
+- PersistentVolumeClaim 1.22 spec dataSourceRef
+- PodTemplate 1.21 metadata generation
 batch Job 1.22 spec completionMode
 batch Job 1.29 spec podReplacementPolicy
 batch Job 1.22 spec suspend
@@ -146,10 +152,27 @@ storage.k8s.io CSIDriver 1.21 spec requiresRepublish
 storage.k8s.io CSIDriver 1.27 spec seLinuxMount
 storage.k8s.io CSIDriver 1.21 spec tokenRequests
 """
+# Fields that a version knows and does not serve unless asked to, until then.
+_OFF = """
+batch Job 1.21 spec ttlSecondsAfterFinished
+"""
+# Rules of validation that came later, and the first version that has them.
+_RULES = """
+addresses-first 1.22
+groups-of-scale-targets 1.36
+immutable-classes 1.36
+service-status-for-balancers 1.29
+stateful-templates 1.36
+supported-message-policies 1.21
+surge-of-daemon-sets 1.22
+"""
 # Since then, discovery gives singular names. Source: CHANGELOG-1.27, API machinery.
 SINGULAR_NAMES: Version = (1, 27)
 # Since then, a job's labels on its pods have a prefix. Source: KEP 3329; CHANGELOG-1.27.
 PREFIXED_JOB_LABELS: Version = (1, 27)
+# Since then, ports of the containers of templates on the node's network have no ports of the node
+# by default. Source: CHANGELOG-1.28, DefaultHostNetworkHostPortsInPodTemplates.
+TEMPLATES_WITHOUT_HOST_PORTS: Version = (1, 28)
 # Columns of `kubectl get` that came later: group (core is -), kind, column, the first version.
 _COLUMNS = """
 - PersistentVolume VolumeAttributesClass 1.29
@@ -211,15 +234,32 @@ def has_part(part: str, verb: str, version: Version) -> bool:
 Path = tuple[str, ...]
 
 
+def fields_off(version: Version) -> Mapping[tuple[str, str], tuple[Path, ...]]:
+    """The fields of each kind (group, kind) that ``version`` drops before it looks at them."""
+    return _paths(_OFF, version)
+
+
 def later_fields(version: Version) -> Mapping[tuple[str, str], tuple[Path, ...]]:
     """By group and kind, the paths of fields that ``version`` does not have yet."""
+    return _paths(_FIELDS, version)
+
+
+def _paths(rows: str, version: Version) -> Mapping[tuple[str, str], tuple[Path, ...]]:
     found: dict[tuple[str, str], tuple[Path, ...]] = {}
-    for line in _FIELDS.strip().splitlines():
+    for line in rows.strip().splitlines():
         group, kind, introduced, *path = line.split()
         if version < version_of(introduced):
             key = ("" if group == "-" else group, kind)
             found[key] = (*found.get(key, ()), tuple(path))
     return found
+
+
+_SINCE = dict(line.split() for line in _RULES.strip().splitlines())
+
+
+def has_rule(rule: str, version: Version) -> bool:
+    """Whether ``version`` has a rule of validation that came later than others."""
+    return version >= version_of(_SINCE[rule])
 
 
 def later_columns(group: str, kind: str, version: Version) -> frozenset[str]:

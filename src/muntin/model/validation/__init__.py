@@ -32,10 +32,11 @@ def validate_create(
 
 
 def validate_update(
-    resource: Resource, new: Object, old: Object, subresource: str = "", server: Version = ()
-) -> list[Cause]:
+    resource: Resource, new: Object, old: Object, subresource: str = "",
+    asked: str = "", server: Version = (),
+) -> list[Cause]:  # fmt: skip
     """What is wrong with ``new`` as the successor of ``old``, changed through ``subresource``."""
-    found = Findings(server=server)
+    found = Findings(asked or resource.api_version, server)
     metadata_update(resource, new["metadata"], old["metadata"], found)
     key = (resource.group, resource.kind)
     rule = SUBRESOURCE_UPDATE.get((*key, subresource)) or UPDATE.get(key)

@@ -25,25 +25,29 @@ MISMATCH = "`selector` does not match template `labels`"
 
 def selects_itself(spec: Object, path: str, found: Findings) -> None:
     """A selector that is valid selects what the template makes."""
-    selector = spec["selector"]
+    selector = spec.get("selector")
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
-    if not labels_of(selector).matches(labels):
-        found.invalid(f"{path}.template.metadata.labels", labels or {}, MISMATCH)
+    if selector is None or not labels_of(selector).matches(labels):
+        found.invalid(
+            f"{path}.template.metadata.labels", dict(sorted((labels or {}).items())), MISMATCH
+        )
 
 
-def selector(spec: Object, found: Findings, kind: str, *, needed: bool = True) -> bool:
-    """The selector of a workload that has one; whether it can be compared with labels."""
+def selector(
+    spec: Object, found: Findings, kind: str, detail: str = "invalid label selector"
+) -> bool:
+    """The selector of a workload; whether it can be compared with labels."""
     value = spec.get("selector")
     if value is None:
-        if needed:
-            found.required("spec.selector")
-        return False
+        found.required("spec.selector")
+        return True
     before = len(found.causes)
     label_selector(value, "spec.selector", found)
     valid = len(found.causes) == before
     if not value.get("matchLabels") and not value.get("matchExpressions"):
         found.invalid("spec.selector", value, f"empty selector is invalid for {kind}")
-        return False
+    if not valid:
+        found.invalid("spec.selector", value, detail)
     return valid
 
 
@@ -73,7 +77,7 @@ def deployment(obj: Object, found: Findings) -> None:
     not_negative(spec, "spec", found, "replicas")
     if selector(spec, found, "deployment"):
         selects_itself(spec, "spec", found)
-    always_restarting(spec, found, "ReplicaSet")
+        always_restarting(spec, found, "ReplicaSet")
     _strategy(spec.get("strategy") or {}, "spec.strategy", found)
     not_negative(spec, "spec", found, "minReadySeconds", "revisionHistoryLimit")
     deadline, path = spec.get("progressDeadlineSeconds"), "spec.progressDeadlineSeconds"
@@ -133,7 +137,7 @@ def replica_set(obj: Object, found: Findings) -> None:
     not_negative(spec, "spec", found, "replicas", "minReadySeconds")
     if selector(spec, found, "deployment"):  # upstream's text says deployment here too
         selects_itself(spec, "spec", found)
-    always_restarting(spec, found, "ReplicaSet")
+        always_restarting(spec, found, "ReplicaSet")
 
 
 def replica_set_update(new: Object, old: Object, found: Findings) -> None:
@@ -176,7 +180,7 @@ def daemon_set(obj: Object, found: Findings) -> None:
     before = len(found.causes)
     label_selector(spec.get("selector"), "spec.selector", found)
     given = spec.get("selector") is not None
-    if given and len(found.causes) == before:
+    if len(found.causes) == before:
         selects_itself(spec, "spec", found)
     if given and not any(spec["selector"].get(key) for key in ("matchLabels", "matchExpressions")):
         found.invalid("spec.selector", spec["selector"], "empty selector is invalid for daemonset")
@@ -200,15 +204,19 @@ def _daemon_rolling(rolling: Object | None, path: str, found: Findings) -> None:
     at_most_all(down, f"{path}.maxUnavailable", found)
     at_most_all(surge, f"{path}.maxSurge", found)
     if is_zero(down) and is_zero(surge):
-        found.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+        where = f"{path}.maxUnavailable"
+        if found.has("surge-of-daemon-sets"):
+            found.required(where, "cannot be 0 when maxSurge is 0")
+        else:
+            found.invalid(where, down, "cannot be 0")
     elif not is_zero(down) and not is_zero(surge):
         found.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
 
 
 def daemon_set_update(new: Object, old: Object, found: Findings) -> None:
     """A changed daemon set keeps its selector."""
-    daemon_set(new, found)
     _same_selector(new, old, found)
+    daemon_set(new, found)
 
 
 def daemon_set_status(new: Object, old: Object, found: Findings) -> None:
@@ -223,9 +231,9 @@ def daemon_set_status(new: Object, old: Object, found: Findings) -> None:
 
 def controller_revision(obj: Object, found: Findings) -> None:
     """A stored state of a set."""
+    found.not_negative("revision", obj.get("revision"))
     if obj.get("data") is None:
         found.required("data", "data is mandatory")
-    found.not_negative("revision", obj.get("revision"))
 
 
 def controller_revision_update(new: Object, old: Object, found: Findings) -> None:

@@ -19,21 +19,47 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 _SELECT = ("Disabled", "Max", "Min")
 _POLICIES = ("Percent", "Pods")
 _MAX_PERIOD_S, _MAX_WINDOW_S = 1800, 3600
+_NOTHING_TO_COUNT = (
+    "must specify at least one Object or External metric to support scaling to zero replicas"
+)
 _POSITIVE = "must be greater than 0"
 
 
 def autoscaler(obj: Object, found: Findings) -> None:
     """An autoscaler of either version."""
+    _autoscaler(obj, None, found)
+
+
+def autoscaler_update(new: Object, old: Object, found: Findings) -> None:
+    """A changed autoscaler; a target that was without a group stays so."""
+    _autoscaler(new, old, found)
+
+
+def _must_have_group(spec: Object, old: Object | None, found: Findings) -> bool:
+    if not found.has("groups-of-scale-targets"):
+        return False
+    target, parts = spec.get("scaleTargetRef") or {}, ("apiVersion", "kind")
+    before = None if old is None else (old.get("spec") or {}).get("scaleTargetRef") or {}
+    if before is not None and all(before.get(part) == target.get(part) for part in parts):
+        return False
+    return target.get("kind") != "ReplicationController"
+
+
+def _autoscaler(obj: Object, old: Object | None, found: Findings) -> None:
     spec = obj.get("spec") or {}
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
-    if least is not None and least < 1:
+    was_zero = old is not None and (old.get("spec") or {}).get("minReplicas") == 0
+    if least is not None and least < (0 if was_zero else 1):
         found.invalid("spec.minReplicas", least, "must be greater than or equal to 1")
-    if most < 1:
-        found.invalid("spec.maxReplicas", most, _POSITIVE)
+    if not most and found.has("groups-of-scale-targets"):
+        found.required("spec.maxReplicas", "must be set and greater than 0")
+    elif most < 1:
+        found.invalid("spec.maxReplicas", most, "must be greater than or equal to 1")
     if least is not None and most < least:
         text = "must be greater than or equal to `minReplicas`"
         found.invalid("spec.maxReplicas", most, text)
-    _reference(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef", found)
+    grouped = _must_have_group(spec, old, found)
+    _reference(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef", found, grouped=grouped)
     share = spec.get("targetCPUUtilizationPercentage")
     if share is not None and share < 1:
         # Of v1, which is one metric of v2: upstream names the field of that.
@@ -41,13 +67,16 @@ def autoscaler(obj: Object, found: Findings) -> None:
         found.invalid(path, share, _POSITIVE)
     for index, metric in enumerate(spec.get("metrics") or ()):
         _metric(metric, f"spec.metrics[{index}]", found)
+    outside = any(row.get("type") in ("Object", "External") for row in spec.get("metrics") or ())
+    if least == 0 and not outside:
+        found.forbidden("spec.metrics", _NOTHING_TO_COUNT)
     behavior = spec.get("behavior") or {}
     for field in ("scaleUp", "scaleDown"):
         if behavior.get(field) is not None:
             _scaling(behavior[field], f"spec.behavior.{field}", found)
 
 
-def _reference(reference: Object, path: str, found: Findings) -> None:
+def _reference(reference: Object, path: str, found: Findings, *, grouped: bool = False) -> None:
     for field in ("kind", "name"):
         value = reference.get(field)
         if not value:
@@ -58,6 +87,8 @@ def _reference(reference: Object, path: str, found: Findings) -> None:
     if version.count("/") > 1:
         text = f"unexpected GroupVersion string: {version}"
         found.invalid(f"{path}.apiVersion", version, text)
+    elif grouped and "/" not in version:
+        found.invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
 
 
 def _metric(metric: Object, path: str, found: Findings) -> None:

@@ -10,6 +10,13 @@ from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.labels import conditions, label_selector
 
 _UNHEALTHY = ("AlwaysAllow", "IfHealthyBudget")
+# Upstream shows a spec by the names of its own fields, and in their order.
+_GO_NAMES = {
+    "minAvailable": "MinAvailable",
+    "selector": "Selector",
+    "maxUnavailable": "MaxUnavailable",
+    "unhealthyPodEvictionPolicy": "UnhealthyPodEvictionPolicy",
+}
 
 
 def disruption_budget(obj: Object, found: Findings) -> None:
@@ -17,7 +24,8 @@ def disruption_budget(obj: Object, found: Findings) -> None:
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
-        found.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set")
+        shown = {_GO_NAMES[name]: spec.get(name) for name in _GO_NAMES}
+        found.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set")
     for field, value in (("minAvailable", least), ("maxUnavailable", most)):
         if value is not None:
             share(value, f"spec.{field}", found)

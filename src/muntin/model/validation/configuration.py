@@ -10,7 +10,7 @@ import json
 from binascii import a2b_base64
 from typing import Any
 
-from muntin.model import names
+from muntin.model import go_values, names
 from muntin.model.validation.findings import Findings, Object
 
 _CONTENT_BYTES = 1024 * 1024
@@ -97,9 +97,10 @@ def _needed(data: Object, key: str, path: str, found: Findings) -> None:
     if key not in _JSON:
         return
     try:
-        value: Any = json.loads(a2b_base64(data[key]))
+        text = a2b_base64(data[key])
+        value: Any = json.loads(text)
     except ValueError:
-        found.invalid(path, _REDACTED, "invalid character in JSON text")
+        found.invalid(path, _REDACTED, go_values.json_error(text))
         return
     if not isinstance(value, dict):
         found.invalid(path, _REDACTED, "json: cannot unmarshal into a map of settings")

@@ -160,6 +160,11 @@ def _container(row: Object, path: str, pod: Surroundings, found: Findings) -> No
     policy = row.get("terminationMessagePolicy")
     if policy not in _TERMINATION_POLICIES:
         known = ("File", "FallbackToLogsOnError")
+        if policy and not found.has("supported-message-policies"):
+            text = "must be 'File' or 'FallbackToLogsOnError'"
+            found.invalid(f"{path}.terminationMessagePolicy", policy, text)
+            policy = known[0]
+    if policy not in _TERMINATION_POLICIES:
         found.one_of(f"{path}.terminationMessagePolicy", policy, known)
     if row.get("ports"):
         _ports(row["ports"], f"{path}.ports", found)

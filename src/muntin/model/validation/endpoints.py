@@ -60,15 +60,15 @@ def endpoint_slice(obj: Object, found: Findings) -> None:
     """An endpoint slice."""
     kind, rows, ports = obj.get("addressType"), obj.get("endpoints") or (), obj.get("ports") or ()
     found.one_of("addressType", kind, _ADDRESS_TYPES)
+    if len(ports) > _PORTS:
+        found.too_many("ports", len(ports), _PORTS)
+    else:
+        _slice_ports(ports, found)
     if len(rows) > _ENDPOINTS:
         found.too_many("endpoints", len(rows), _ENDPOINTS)
     else:
         for index, row in enumerate(rows):
             _endpoint(row, kind, f"endpoints[{index}]", found)
-    if len(ports) > _PORTS:
-        found.too_many("ports", len(ports), _PORTS)
-    else:
-        _slice_ports(ports, found)
 
 
 def _slice_ports(ports: Any, found: Findings) -> None:

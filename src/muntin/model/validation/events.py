@@ -8,10 +8,23 @@ fill in.
 from __future__ import annotations
 
 from muntin.model import names
-from muntin.model.validation.findings import IMMUTABLE, Findings, Object
+from muntin.model.validation.findings import Findings, Object
 
 _COMPONENT_LENGTH = _ACTION_LENGTH = _REASON_LENGTH = 128
 _NOTE_BYTES = 1024
+_TYPES, _LEAST_SERIES = ("Normal", "Warning"), 2
+
+
+_UNSET: Object = {"firstTimestamp": None, "lastTimestamp": None, "count": 0, "source": {}}
+_FIXED = (
+    "involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count",
+    "reason", "type", "eventTime", "action", "related", "reportingController", "reportingInstance",
+)  # fmt: skip
+
+
+def _is_strict(found: Findings) -> bool:
+    """Whether the client speaks of the event in the newer group's stable version."""
+    return found.asked == "events.k8s.io/v1"
 
 
 def event(obj: Object, found: Findings) -> None:
@@ -19,6 +32,26 @@ def event(obj: Object, found: Findings) -> None:
     _namespaces(obj, found)
     if obj.get("eventTime"):
         _recent(obj, found)
+    if not _is_strict(found):
+        return
+    _series(obj, found)
+    if not obj.get("eventTime"):
+        found.required("eventTime")
+    if obj.get("type") not in _TYPES:
+        found.invalid("type", "", f"has invalid value: {obj.get('type') or ''}")
+    for field, unset in _UNSET.items():
+        if (obj.get(field) or unset) != unset:
+            found.invalid(field, "", "needs to be unset")
+
+
+def _series(obj: Object, found: Findings) -> None:
+    series = obj.get("series")
+    if series is None:
+        return
+    if (series.get("count") or 0) < _LEAST_SERIES:
+        found.invalid("series.count", "", f"should be at least {_LEAST_SERIES}")
+    if not series.get("lastObservedTime"):
+        found.required("series.lastObservedTime")
 
 
 def _namespaces(obj: Object, found: Findings) -> None:
@@ -36,10 +69,10 @@ def _namespaces(obj: Object, found: Findings) -> None:
 def _recent(obj: Object, found: Findings) -> None:
     """An event with a precise time says who reports it, and what was done."""
     controller = obj.get("reportingComponent") or ""
+    path = "reportingComponent" if found.asked == "v1" else "reportingController"
     if not controller:
-        found.required("reportingComponent")
-    else:
-        found.each_invalid("reportingComponent", controller, names.qualified_name(controller))
+        found.required(path)
+    found.each_invalid(path, controller, names.qualified_name(controller))
     instance = obj.get("reportingInstance") or ""
     if not instance:
         found.required("reportingInstance")
@@ -57,7 +90,14 @@ def _recent(obj: Object, found: Findings) -> None:
 
 
 def event_update(new: Object, old: Object, found: Findings) -> None:
-    """A changed event; what a precise one said stays."""
+    """A changed event; in the newer group only its series changes."""
     _namespaces(new, found)
-    if old.get("eventTime") and new.get("eventTime") != old["eventTime"]:
-        found.invalid("eventTime", new.get("eventTime"), IMMUTABLE)
+    if new.get("eventTime"):
+        _recent(new, found)
+    if not _is_strict(found):
+        return
+    if new.get("series") != old.get("series"):
+        _series(new, found)
+    for field in _FIXED:
+        name = "reportingComponent" if field == "reportingController" else field
+        found.immutable(field, new.get(name), old.get(name))

@@ -40,7 +40,8 @@ def flow_schema(obj: Object, found: Findings) -> None:
         found.invalid(path, rank, text)
     method = spec.get("distinguisherMethod")
     if method is not None and method.get("type") not in _METHODS:
-        found.not_supported("spec.distinguisherMethod.type", method.get("type") or "", _METHODS)
+        shown = {"Type": method.get("type") or ""}
+        found.not_supported("spec.distinguisherMethod.type", shown, _METHODS)
     level = (spec.get("priorityLevelConfiguration") or {}).get("name")
     where = "spec.priorityLevelConfiguration.name"
     if not level:

@@ -38,7 +38,7 @@ def _spec(spec: Object, found: Findings) -> None:
     default = spec.get("defaultBackend")
     if not spec.get("rules") and default is None:
         text = "either `defaultBackend` or `rules` must be specified"
-        found.invalid("spec", spec.get("rules") or [], text)
+        found.invalid("spec", spec.get("rules") or None, text)
     if default is not None:
         _backend(default, "spec.defaultBackend", found)
     for index, rule in enumerate(spec.get("rules") or ()):

@@ -84,7 +84,8 @@ def _spec_and_selector(spec: Object, found: Findings) -> None:
     label_selector(selector, "spec.selector", found)
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
     if len(found.causes) == before and not labels_of(selector).matches(labels):
-        found.invalid("spec.template.metadata.labels", labels or {}, MISMATCH)
+        shown = dict(sorted((labels or {}).items()))
+        found.invalid("spec.template.metadata.labels", shown, MISMATCH)
 
 
 def _job_spec(spec: Object, path: str, found: Findings) -> None:

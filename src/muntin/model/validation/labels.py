@@ -5,6 +5,7 @@ Source: apimachinery pkg/apis/meta/v1/validation/validation.go, pkg/api/validati
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -89,6 +90,15 @@ def domain_prefixed_path(value: str, path: str, found: Findings) -> None:
     found.each_invalid(path, rest, names.url_path(rest))
 
 
+_REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
+_REASON_RULE = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of "
+    "alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. "
+    "'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex "
+    "used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
+)
+
+
 def conditions(rows: Iterable[Object], path: str, found: Findings) -> None:
     """Conditions of the common form. Source: apimachinery ValidateConditions."""
     seen: set[Any] = set()
@@ -108,5 +118,8 @@ def conditions(rows: Iterable[Object], path: str, found: Findings) -> None:
         found.not_negative(f"{here}.observedGeneration", row.get("observedGeneration"))
         if not row.get("lastTransitionTime"):
             found.required(f"{here}.lastTransitionTime")
-        if not row.get("reason"):
+        reason = row.get("reason") or ""
+        if not reason:
             found.required(f"{here}.reason")
+        elif not _REASON.fullmatch(reason):
+            found.invalid(f"{here}.reason", reason, _REASON_RULE)

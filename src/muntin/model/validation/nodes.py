@@ -52,6 +52,8 @@ def node_update(new: Object, old: Object, found: Findings) -> None:
         seen.append(address)
     after, before = new.get("spec") or {}, old.get("spec") or {}
     was, now = before.get("podCIDRs") or [], after.get("podCIDRs") or []
+    for index, block in enumerate(now):
+        cidr(block, f"spec.podCIDRs[{index}]", found)
     text = f"node updates may not change podCIDR {_ONCE}"
     if was and len(was) != len(now):
         found.forbidden("spec.podCIDRs", text)

@@ -39,7 +39,7 @@ def _spec(spec: Object, path: str, found: Findings, name: str) -> None:
     if not spec.get("accessModes"):
         found.required(f"{path}.accessModes")
     access_modes(spec, path, found)
-    _capacity(spec.get("capacity") or {}, f"{path}.capacity", found)
+    _capacity(dict(sorted((spec.get("capacity") or {}).items())), f"{path}.capacity", found)
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy and policy not in _RECLAIM:
         found.not_supported(f"{path}.persistentVolumeReclaimPolicy", policy, _RECLAIM)

@@ -70,7 +70,11 @@ def taints(rows: Iterable[Object], path: str, found: Findings) -> None:
         found.one_of(f"{here}.effect", row.get("effect"), EFFECTS)
         pair = (key, row.get("effect"))
         if pair in seen:
-            found.duplicate(here, row, "taints must be unique by key and effect pair")
+            shown = {
+                "Key": key, "Value": value, "Effect": row.get("effect") or "",
+                "TimeAdded": row.get("timeAdded"),
+            }  # fmt: skip
+            found.duplicate(here, shown, "taints must be unique by key and effect pair")
         seen.add(pair)
 
 

@@ -26,7 +26,7 @@ def pod_status(new: Object, old: Object, found: Findings) -> None:
     status, before = new.get("status") or {}, old.get("status") or {}
     for index, row in enumerate(status.get("conditions") or ()):
         if row.get("type") not in _SYSTEM_CONDITIONS:
-            label_name(row.get("type") or "", f"metadata.conditions[{index}].Type", found)
+            label_name(row.get("type") or "", f"status.conditions[{index}].Type", found)
     spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
     if spec.get("nodeName") != old_spec.get("nodeName"):
         found.forbidden("status.nodeName", "may not be changed directly")

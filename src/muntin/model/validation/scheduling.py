@@ -60,7 +60,10 @@ def priority_class_update(new: Object, old: Object, found: Findings) -> None:
 def runtime_class(obj: Object, found: Findings) -> None:
     """A runtime class: its handler, what it costs, and which nodes have it."""
     handler = obj.get("handler") or ""
-    found.each_invalid("handler", handler, names.dns1123_label(handler))
+    if not handler and found.has("immutable-classes"):
+        found.required("handler")
+    else:
+        found.each_invalid("handler", handler, names.dns1123_label(handler))
     fixed = (obj.get("overhead") or {}).get("podFixed")
     if fixed:
         resource_requirements({"limits": fixed}, "overhead", found)

@@ -40,6 +40,8 @@ def service(obj: Object, found: Findings) -> None:
             mode,
             f"must match annotations[{_HINTS}] when both are specified",
         )
+    if found.has("addresses-first") and _early(spec, found):
+        return
     _by_type(spec, found)
     _ports(spec, found)
     label_map(spec.get("selector"), "spec.selector", found)
@@ -64,6 +66,16 @@ def service(obj: Object, found: Findings) -> None:
     distribution = spec.get("trafficDistribution")
     if distribution is not None and distribution not in _DISTRIBUTIONS:
         found.not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS)
+
+
+def _early(spec: Object, found: Findings) -> bool:
+    """What is wrong with its own addresses alone: that is looked at before all the rest."""
+    first = Findings(found.asked)
+    families(spec, first)
+    if spec.get("type") == "ExternalName" or not first.causes:
+        return False
+    found.causes[:] = first.causes
+    return True
 
 
 def _by_type(spec: Object, found: Findings) -> None:
@@ -267,7 +279,8 @@ def service_status(new: Object, old: Object, found: Findings) -> None:
     """A service's status: where its load balancer is."""
     rows = ((new.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
     path = "status.loadBalancer.ingress"
-    if rows and (new.get("spec") or {}).get("type") != "LoadBalancer":
+    is_balanced = (new.get("spec") or {}).get("type") == "LoadBalancer"
+    if rows and not is_balanced and found.has("service-status-for-balancers"):
         found.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
         return
     for index, row in enumerate(rows):

@@ -5,6 +5,7 @@ Source: kubernetes v1.34 pkg/apis/apps/validation/validation.go (ValidateStatefu
 
 from __future__ import annotations
 
+from muntin.model import names
 from muntin.model.validation.apps import ROLLING, endless, selector, selects_itself
 from muntin.model.validation.counts import (
     at_most_all,
@@ -16,6 +17,7 @@ from muntin.model.validation.counts import (
 )
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.labels import annotation_map, label_map
+from muntin.model.validation.pod import pod_template
 from muntin.model.validation.pod_annotations import pod_annotations
 
 _MANAGEMENT = ("OrderedReady", "Parallel")
@@ -49,20 +51,37 @@ def stateful_set(obj: Object, found: Findings) -> None:
             found.not_supported(path, value, _RETENTION)
     not_negative(spec, "spec", found, "replicas", "minReadySeconds")
     not_negative(spec.get("ordinals") or {}, "spec.ordinals", found, "start")
-    not_negative(spec, "spec", found, "revisionHistoryLimit")
-    if selector(spec, found, "statefulset"):
+    if found.has("stateful-templates") and spec.get("serviceName"):
+        name = spec["serviceName"]
+        found.each_invalid("spec.serviceName", name, names.dns1123_label(name))
+    if selector(spec, found, "statefulset", ""):
         selects_itself(spec, "spec", found)
+        _template(spec, "spec.template", found)
     template = spec.get("template") or {}
-    _template(template, "spec.template", found)
     endless(template, found, "StatefulSet")
 
 
-def _template(template: Object, path: str, found: Findings) -> None:
+def _template(spec: Object, path: str, found: Findings) -> None:
+    template = spec.get("template") or {}
+    if found.has("stateful-templates"):
+        pod_template(_as_made(template, spec), path, found)
     meta = template.get("metadata") or {}
     label_map(meta.get("labels"), f"{path}.labels", found)
     annotations = meta.get("annotations") or {}
     annotation_map(annotations, f"{path}.annotations", found)
     pod_annotations(annotations, template.get("spec") or {}, f"{path}.annotations", found)
+
+
+def _as_made(template: Object, spec: Object) -> Object:
+    """The template as the controller will make pods of it: its names, and its claims mounted."""
+    claims = [row["metadata"].get("name") or "" for row in spec.get("volumeClaimTemplates") or ()]
+    left_out = ("subdomain", "hostname")
+    pod = {key: item for key, item in (template.get("spec") or {}).items() if key not in left_out}
+    own = [row for row in pod.get("volumes") or () if row.get("name") not in claims]
+    if claims:
+        made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+        pod["volumes"] = [*made, *own]
+    return {**template, "spec": pod}
 
 
 def _strategy(strategy: Object, path: str, found: Findings) -> None:
@@ -74,7 +93,8 @@ def _strategy(strategy: Object, path: str, found: Findings) -> None:
             text = f"only allowed for updateStrategy '{ROLLING}'"
             found.invalid(f"{path}.rollingUpdate", rolling, text)
     elif kind != ROLLING:
-        found.invalid(path, strategy, f"must be '{ROLLING}' or 'OnDelete'")
+        shown = {"Type": kind, "RollingUpdate": rolling}
+        found.invalid(path, shown, f"must be '{ROLLING}' or 'OnDelete'")
     elif rolling is not None:
         not_negative(rolling, f"{path}.rollingUpdate", found, "partition")
         down, where = rolling.get("maxUnavailable"), f"{path}.rollingUpdate.maxUnavailable"

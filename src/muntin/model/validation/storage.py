@@ -57,9 +57,14 @@ def _parameters(values: Object, found: Findings) -> None:
 
 def storage_class_update(new: Object, old: Object, found: Findings) -> None:
     """A changed storage class: what volumes were made by is fixed."""
+    if found.has("immutable-classes"):
+        storage_class(new, found)
     for field in ("parameters", "provisioner", "reclaimPolicy"):
         if (new.get(field) or {}) != (old.get(field) or {}):
-            found.forbidden(field, f"updates to {field} are forbidden.")
+            if found.has("immutable-classes"):
+                found.immutable(field, new.get(field), old.get(field))
+            else:
+                found.forbidden(field, f"updates to {field} are forbidden.")
     found.immutable("volumeBindingMode", new.get("volumeBindingMode"), old.get("volumeBindingMode"))
 
 
@@ -89,7 +94,8 @@ def volume_attachment(obj: Object, found: Findings) -> None:
     node = spec.get("nodeName") or ""
     found.each_invalid("spec.nodeName", node, names.dns1123_subdomain(node))
     _attachment_status(obj.get("status") or {}, found)
-    csi_driver_name(attacher, "spec.attacher", found)
+    if attacher:
+        csi_driver_name(attacher, "spec.attacher", found)
     name = source.get("persistentVolumeName")
     if name is not None:
         problems = names.dns1123_subdomain(name)

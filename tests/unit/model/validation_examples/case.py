@@ -56,25 +56,30 @@ class Case:
     new: Any
     old: Any
     expected: tuple[str, ...]
+    asked: str = ""
 
     def causes(self) -> list[Any]:
         """What is found wrong."""
         if self.operation == "create":
-            return validation.validate_create(self.resource, self.new)
+            return validation.validate_create(self.resource, self.new, self.asked)
         if self.operation == "status":
             return validation.validate_status_update(self.resource, self.new, self.old)
         through = "" if self.operation == "update" else self.operation
-        return validation.validate_update(self.resource, self.new, self.old, through)
+        return validation.validate_update(self.resource, self.new, self.old, through, self.asked)
 
 
 class Examples:
-    """The examples of one kind; ``short`` are beginnings of paths that are written shorter."""
+    """The examples of one kind; ``short`` are beginnings of paths that are written shorter.
+
+    ``asked``: the version through which clients speak of it, if not the stored one."""
 
     def __init__(
-        self, resource: Resource, base: Mapping[str, Any], short: Mapping[str, str] | None = None
-    ) -> None:
+        self, resource: Resource, base: Mapping[str, Any], short: Mapping[str, str] | None = None,
+        *, asked: str = "",
+    ) -> None:  # fmt: skip
         self.resource, self.base, self.cases = resource, base, []
         self.short = dict(short or {})
+        self.asked = asked
 
     def create(self, source: str, *rows: tuple[Any, ...]) -> None:
         """New objects: (changes, expected...)."""
@@ -126,5 +131,5 @@ class Examples:
     ) -> None:
         old = None if operation == "create" else self.made(before)
         texts = tuple(self._shown(text) for text in expected)
-        case = Case(self.resource, operation, source, self.made(changes), old, texts)
+        case = Case(self.resource, operation, source, self.made(changes), old, texts, self.asked)
         self.cases.append(case)

@@ -153,8 +153,8 @@ NODE.create(
      f'{T}[0].effect: Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", '
      '"NoExecute"'),
     ({"s.taints": [{"key": "a", "effect": "NoExecute"}] * 2},
-     f'{T}[1]: Duplicate value: {{"key":"a","effect":"NoExecute"}}: taints must be unique by key '
-     "and effect pair"),
+     f'{T}[1]: Duplicate value: {{"Key":"a","Value":"","Effect":"NoExecute","TimeAdded":null}}: '
+     "taints must be unique by key and effect pair"),
 )  # fmt: skip
 NODE.create(
     "ValidateNode",
@@ -439,7 +439,8 @@ EVENT.create(
     "legacyValidateEvent",
     ({"involvedObject.namespace": "x"},
      'involvedObject.namespace: Invalid value: "x": does not match event.namespace'),
-    ({**PRECISE, "reportingComponent": ""}, "reportingComponent: Required value"),
+    ({**PRECISE, "reportingComponent": ""}, "reportingComponent: Required value",
+     *['reportingComponent: Invalid value: "": …'] * 2),
     ({**PRECISE, "reportingComponent": "a b"},
      f'reportingComponent: Invalid value: "a b": {KEY}'),
     ({**PRECISE, "reportingInstance": ""}, "reportingInstance: Required value"),
@@ -450,10 +451,33 @@ EVENT.create(
       for field in ("action", "reason")),
     ({**PRECISE, "message": "x" * 1025}, f"message: {AT_MOST} 1024 characters"),
 )  # fmt: skip
-EVENT.update(
+NEWER = Examples(EVENTS, EVENT.base, asked="events.k8s.io/v1")
+NEWER.create(
+    "ValidateEventCreate",
+    ({**PRECISE, "type": "X"}, 'type: Invalid value: "": has invalid value: X'),
+    ({**PRECISE, "type": "Normal", "count": 1}, 'count: Invalid value: "": needs to be unset'),
+    ({**PRECISE, "type": "Normal", "firstTimestamp": "t"},
+     'firstTimestamp: Invalid value: "": needs to be unset'),
+    ({**PRECISE, "type": "Normal", "lastTimestamp": "t"},
+     'lastTimestamp: Invalid value: "": needs to be unset'),
+    ({**PRECISE, "type": "Normal", "source": {"host": "h"}},
+     'source: Invalid value: "": needs to be unset'),
+    ({**PRECISE, "type": "Normal", "series": {"count": 1}},
+     'series.count: Invalid value: "": should be at least 2',
+     "series.lastObservedTime: Required value"),
+    ({"type": "Normal"}, "eventTime: Required value"),
+)  # fmt: skip
+NEWER.update(
     "ValidateEventUpdate",
-    (PRECISE, {**PRECISE, "eventTime": "u"}, f'eventTime: Invalid value: "u": {IMMUTABLE}'),
-)
+    *((PRECISE, {**PRECISE, field: value}, f"{field}: Invalid value: …")
+      for field, value in (("eventTime", "u"), ("message", "x"), ("firstTimestamp", "t"),
+                           ("lastTimestamp", "t"), ("count", 2), ("type", "X"), ("action", "x"),
+                           ("reportingInstance", "x"), ("related", {"kind": "Pod"}),
+                           ("source", {"host": "h"}))),
+    (PRECISE, {**PRECISE, "reportingComponent": "x"}, "reportingController: Invalid value: …"),
+    (PRECISE, {**PRECISE, "reason": "x"}, *["reason: Invalid value: …"] * 2),
+    (PRECISE, {**PRECISE, "involvedObject.name": "x"}, "involvedObject: Invalid value: …"),
+)  # fmt: skip
 
 
 def pem(kind: str) -> str:
@@ -557,13 +581,13 @@ def flow(**fields: object) -> dict[str, object]:
 P = "spec.matchingPrecedence"
 FLOW.create(
     "ValidateFlowSchemaSpec",
-    ({P: 0}, f"{P}: Invalid value: 0: must be a positive value"),
+    ({P: -1}, f"{P}: Invalid value: -1: must be a positive value"),
     ({P: 10001}, f"{P}: Invalid value: 10001: must not be greater than 10000"),
     ({P: 1}, f"{P}: Invalid value: 1: only the schema named 'exempt' may have matchingPrecedence "
      "1"),
     ({"s.distinguisherMethod": {"type": "X"}},
-     'spec.distinguisherMethod.type: Unsupported value: "X": supported values: "ByNamespace", '
-     '"ByUser"'),
+     'spec.distinguisherMethod.type: Unsupported value: {"Type":"X"}: supported values: '
+     '"ByNamespace", "ByUser"'),
     ({"s.priorityLevelConfiguration": {}},
      "spec.priorityLevelConfiguration.name: Required value: must reference a priority level"),
     ({"s.priorityLevelConfiguration": {"name": "A"}},

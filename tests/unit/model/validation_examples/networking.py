@@ -308,7 +308,7 @@ CLASS = "kubernetes.io/ingress.class"
 INGRESS.create(
     "ValidateIngressSpec",
     ({"s.rules": DROP},
-     "spec: Invalid value: []: either `defaultBackend` or `rules` must be specified"),
+     "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"),
     ({"s.ingressClassName": "A"},
      f'spec.ingressClassName: Invalid value: "A": {SUBDOMAIN}'),
     ({"s.tls": [{"hosts": ["A"]}]}, f'spec.tls[0].hosts[0]: Invalid value: "A": {SUBDOMAIN}'),

@@ -117,7 +117,7 @@ CHANGES.status(
     ({}, {"t.nominatedNodeName": "A"},
      f't.nominatedNodeName: Invalid value: "A": {SUBDOMAIN}'),
     ({}, {"t.conditions": [{"type": "a b"}]},
-     f'metadata.conditions[0].Type: Invalid value: "a b": {KEY}'),
+     f'status.conditions[0].Type: Invalid value: "a b": {KEY}'),
     *(({**NEVER, f"t.{field}": ENDED}, {**NEVER, f"t.{field}": RUNS},
        f"t.{field}[0].state: Forbidden: may not be transitioned to non-terminated state")
       for field in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")),

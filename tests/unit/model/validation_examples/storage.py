@@ -192,10 +192,10 @@ CLASS.create(
 )  # fmt: skip
 CLASS.update(
     "ValidateStorageClassUpdate",
-    ({}, {"parameters": {"a": "b"}}, "parameters: Forbidden: updates to parameters are forbidden."),
-    ({}, {"provisioner": "e"}, "provisioner: Forbidden: updates to provisioner are forbidden."),
+    ({}, {"parameters": {"a": "b"}}, f'parameters: Invalid value: {{"a":"b"}}: {IMMUTABLE}'),
+    ({}, {"provisioner": "e"}, f'provisioner: Invalid value: "e": {IMMUTABLE}'),
     ({}, {"reclaimPolicy": "Retain"},
-     "reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden."),
+     f'reclaimPolicy: Invalid value: "Retain": {IMMUTABLE}'),
     ({}, {"volumeBindingMode": "WaitForFirstConsumer"},
      f'volumeBindingMode: Invalid value: "WaitForFirstConsumer": {IMMUTABLE}'),
 )  # fmt: skip

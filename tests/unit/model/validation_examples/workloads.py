@@ -41,15 +41,17 @@ for kind, source, name, what in (
     if kind is not DAEMON_SET:
         kind.create(
             source,
-            ({"s.selector": DROP}, "spec.selector: Required value"),
+            ({"s.selector": DROP}, "spec.selector: Required value",
+             "spec.template.metadata.labels: Invalid value: …"),
             ({"s.replicas": -1}, f"spec.replicas: {NEGATIVE}"),
-        )
+        )  # fmt: skip
+    unreadable = ["spec.selector: Invalid value: …"] if kind is not DAEMON_SET else []
     kind.create(
         source,
         ({"s.selector": {}},
          f"spec.selector: Invalid value: {{}}: empty selector is invalid for {name}"),
         ({"s.selector": {"matchLabels": {"a b": "c"}}},
-         f'spec.selector.matchLabels: Invalid value: "a b": {KEY}'),
+         f'spec.selector.matchLabels: Invalid value: "a b": {KEY}', *unreadable),
         ({"s.template.metadata.labels": {"app": "y"}},
          f"spec.template.metadata.labels: {MISMATCH}"),
         ({"s.minReadySeconds": -1}, f"spec.minReadySeconds: {NEGATIVE}"),
@@ -202,15 +204,15 @@ STATEFUL_SET.create(
      'spec.podManagementPolicy: Invalid value: "X": must be \'OrderedReady\' or \'Parallel\''),
     ({"s.updateStrategy": DROP}, "spec.updateStrategy: Required value"),
     ({"s.updateStrategy": {"type": "X"}},
-     'spec.updateStrategy: Invalid value: {"type":"X"}: must be \'RollingUpdate\' or '
-     "'OnDelete'"),
+     'spec.updateStrategy: Invalid value: {"Type":"X","RollingUpdate":null}: must be '
+     "'RollingUpdate' or 'OnDelete'"),
     ({"s.updateStrategy": {"type": "OnDelete", "rollingUpdate": {}}},
      "spec.updateStrategy.rollingUpdate: Invalid value: {}: only allowed for updateStrategy "
      "'RollingUpdate'"),
     ({"s.ordinals": {"start": -1}}, f"spec.ordinals.start: {NEGATIVE}"),
-    ({"s.revisionHistoryLimit": -1}, f"spec.revisionHistoryLimit: {NEGATIVE}"),
+    ({"s.serviceName": "a.b"}, 'spec.serviceName: Invalid value: "a.b": …'),
     ({"s.template.metadata.annotations": {"a b": "c"}},
-     f'spec.template.annotations: Invalid value: "a b": {KEY}'),
+     *[f'spec.template.annotations: Invalid value: "a b": {KEY}'] * 2),
 )  # fmt: skip
 STATEFUL_SET.create(
     "ValidatePersistentVolumeClaimRetentionPolicy",
@@ -264,8 +266,8 @@ BUDGET = Examples(POD_DISRUPTION_BUDGETS, {"spec": {"selector": {}}}, SHORT)
 BUDGET.create(
     "ValidatePodDisruptionBudgetSpec",
     ({"s.minAvailable": 1, "s.maxUnavailable": 1},
-     'spec: Invalid value: {"selector":{},"minAvailable":1,"maxUnavailable":1}: minAvailable and '
-     "maxUnavailable cannot be both set"),
+     'spec: Invalid value: {"MinAvailable":1,"Selector":{},"MaxUnavailable":1,'
+     '"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set'),
     *(({f"s.{field}": -1}, f"spec.{field}: {NEGATIVE}")
       for field in ("minAvailable", "maxUnavailable")),
     *(({f"s.{field}": "x"}, f'spec.{field}: Invalid value: "x": {PERCENT}')
@@ -300,20 +302,28 @@ BUDGET.status(
 HPA = Examples(
     known("autoscaling/v2", "HorizontalPodAutoscaler"),
     {"apiVersion": "autoscaling/v2",
-     "spec": {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "d"}}},
+     "spec": {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "d",
+                                                    "apiVersion": "apps/v1"}}},
     {**SHORT, "m.": "spec.metrics.0.", "b.": "spec.behavior."},
 )  # fmt: skip
 HPA.create(
     "validateHorizontalPodAutoscalerSpec",
     ({"s.minReplicas": 0},
-     "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1"),
-    ({"s.maxReplicas": 0}, "spec.maxReplicas: Invalid value: 0: must be greater than 0",
+     "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
+     "spec.metrics: Forbidden: must specify at least one Object or External metric to support "
+     "scaling to zero replicas"),
+    ({"s.maxReplicas": -1},
+     "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1",
+     "spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`"),
+    ({"s.maxReplicas": 0}, "spec.maxReplicas: Required value: must be set and greater than 0",
      "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`"),
 )  # fmt: skip
 REF = "spec.scaleTargetRef"
 HPA.create(
     "ValidateCrossVersionObjectReference",
     ({f"{REF}.kind": ""}, f"{REF}.kind: Required value"),
+    ({f"{REF}.apiVersion": "v1"},
+     f'{REF}.apiVersion: Invalid value: "v1": apiVersion must specify API group'),
     ({f"{REF}.kind": "a/b"}, f"{REF}.kind: Invalid value: \"a/b\": may not contain '/'"),
     ({f"{REF}.name": ""}, f"{REF}.name: Required value"),
     ({f"{REF}.name": ".."}, f"{REF}.name: Invalid value: \"..\": may not be '..'"),
