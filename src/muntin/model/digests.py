@@ -15,7 +15,11 @@ V = TypeVar("V")
 
 
 def digest(value: Any, *more: str) -> bytes:
-    """Sixteen bytes that are those of equal values only, whose members stand in the same order."""
+    """Sixteen bytes that are those of equal values only, whose members stand in the same order.
+
+    Raises:
+        TypeError: the value cannot be written as JSON.
+    """
     found = blake2b(orjson.dumps(value), digest_size=16)
     for text in more:
         found.update(b"\0" + text.encode())

@@ -9,6 +9,7 @@ from muntin.model import schema
 from muntin.model.digests import Recent, digest
 from muntin.model.fields.builtin import BuiltinTypes
 from muntin.model.fields.compare import compare, first
+from muntin.model.fields.types import DEDUCED
 from muntin.model.resources import PODS
 from muntin.model.validation import validate_create
 
@@ -70,3 +71,11 @@ def test_new_objects_of_one_spec_name_the_same_fields() -> None:
     for labels in ({"a": "b"}, {"c": "d"}):
         pod = {**POD, "metadata": {"name": "a", "labels": labels}}
         assert first(type_, pod) == compare(type_, {}, pod)
+
+
+def test_a_spec_too_deep_for_a_digest_is_compared_all_the_same() -> None:
+    spec: dict[str, Any] = {}
+    for _ in range(300):
+        spec = {"a": spec}
+    new = {"metadata": {"name": "a"}, "spec": spec}
+    assert first(DEDUCED, new) == compare(DEDUCED, {}, new)

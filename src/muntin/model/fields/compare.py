@@ -58,8 +58,11 @@ def first(type_: FieldType, new: dict[str, Any]) -> Comparison:
     spec = new.get("spec")
     if type(spec) is not dict or not spec:
         return compare(type_, {}, new)
+    try:
+        key = type_, digest(spec)
+    except TypeError:  # nested deeper than is encoded
+        return compare(type_, {}, new)
     result = compare(type_, {}, {name: value for name, value in new.items() if name != "spec"})
-    key = type_, digest(spec)
     found = _specs.get(key)
     if found is None:
         found = compare(type_, {}, {"spec": spec})
