@@ -60,6 +60,7 @@ def _writer(
         time="" if subresource == "scale" else rfc3339(core.clock.now()),
         subresource=subresource if core.forms.names_subresources else "",
         unwritable=unwritable,
+        owns_empty=core.forms.names_subresources,  # which came with them
     )
 
 
@@ -135,24 +136,30 @@ async def updated(
     live = managers.load(raw) if given is None else given
     old = await _shown(core, request, stored, old)
     new = await _shown(core, request, stored, new)
-    if is_scale:
-        place = core.forms.replicas(request.target.api_version, request.target) or ()
-        old, new = _without_zero(old, place), _without_zero(new, place)
     writer = _writer(core, request, _NOTHING)
+    if is_scale:
+        return await _scaled(core, request, writer, live, old, new)
     asking = ownership.update(writer, live, forms, request.target.kind, old, new)
     found = await _answered(asking, forms)
     return raw if found is live and given is None else managers.dump(found)
 
 
-def _without_zero(obj: Object, place: Path) -> Object:
-    """``obj`` as its Scale has it, which leaves out no replicas: so nobody manages them."""
-    if not place:
-        return obj
-    name, rest = place[0][2:], place[1:]
-    below = obj.get(name)
-    if rest:
-        return {**obj, name: _without_zero(below, rest)} if isinstance(below, dict) else obj
-    return obj if below else {key: value for key, value in obj.items() if key != name}
+async def _scaled(
+    core: Core, request: ApiRequest, writer: Writer, live: Managers, old: Object, new: Object
+) -> bytes:
+    """The managed fields of an object whose Scale was written: as if the Scale had them."""
+    api_version = request.target.api_version
+
+    def places(version: str) -> Path | None:
+        return core.forms.replicas(version, request.target)
+
+    place = places(api_version) or ()
+    writer = replace(writer, api_version=scale.API_VERSION)
+    mine = scale.shown(live, places)
+    before, after = scale.of_object(old, place), scale.of_object(new, place)
+    asking = ownership.update(writer, mine, core.forms, "Scale", before, after)
+    found = await _answered(asking, core.forms)
+    return managers.dump(scale.taken(live, found, places, api_version))
 
 
 async def applied(
@@ -212,7 +219,10 @@ def _unapplied(core: Core, request: ApiRequest, config: Object) -> FieldSet:
     if request.subresource.name != "status":
         return _NOTHING
     kept = {"status", "metadata"} if strategy.status_has_metadata(request.target) else {"status"}
-    return {of_field(name): LEAF for name in config if name not in kept}
+    found: FieldSet = {of_field(name): LEAF for name in config if name not in kept}
+    if own := strategy.kept_by_status(request.target):
+        found["f:metadata"] = {of_field(own): LEAF}
+    return found
 
 
 def _conflict(err: ownership.ApplyConflict) -> status.ApiError:
