@@ -14,6 +14,9 @@ from muntin.apiserver.routing import Route
 from muntin.kit.http.messages import Request, Response
 from muntin.model.resources import Resource, Subresource
 
+# Of methods that a collection does not take.
+_VERBS = {"PUT": "update", "PATCH": "patch"}
+
 
 def refused(
     request: Request,
@@ -26,9 +29,8 @@ def refused(
     """The request as its path has it, to be authorized and then answered with ``answer``."""
     verb = routing.verb_of(request.method, route, watch_asked=routing.watch_asked(query))
     row = Resource(route.group, route.version, "", route.plural, bool(route.namespace), verbs=())
-    found = ApiRequest(
-        request, user, verb or request.method.lower(), path, query, row, route.namespace, route.name
-    )
+    verb = verb or _VERBS.get(request.method, "")
+    found = ApiRequest(request, user, verb, path, query, row, route.namespace, route.name)
     if route.subresource:
         found.subresource = Subresource(route.subresource, ())
     found.refusal = answer

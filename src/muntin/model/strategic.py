@@ -179,7 +179,7 @@ def _merge_keyed(
         if directive == "replace":
             replaces = True
         elif directive == "delete":
-            _check_key(item, key, "delete patch type with no merge key defined")
+            _check_key(item, key, f"map: {show(item)} does not contain declared merge key: {key}")
             result = [row for row in result if not _has_key(row, key, item[key])]
         elif directive == "merge":
             raise Invalid("merging lists cannot yet be specified in the patch")

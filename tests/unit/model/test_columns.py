@@ -14,8 +14,6 @@ from muntin.model import resources, schema
 from muntin.model.tables.fitted import fitted
 
 LISTS = sorted((Path(__file__).parent / "columns").glob("*.txt"))
-# Served by upstream and not here; docs/limits.md says so.
-MISSING = {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
 
 
 def shown(row: resources.Resource, version: str) -> str:
@@ -35,8 +33,6 @@ def test_columns(path: Path) -> None:
         for row in resources.served(schema.load(path.stem))
         if "list" in row.verbs
     }
-    for name in MISSING:
-        wanted.pop(f"admissionregistration.k8s.io/v1 {name}", None)
     assert found == wanted
 
 

@@ -65,7 +65,7 @@ def _claim(obj: Object, now_s: float) -> Cells:
         name(obj),
         _phase(obj),
         bound,
-        (status.get("capacity") or {}).get("storage", "") if bound else "",
+        (status.get("capacity") or {}).get("storage", "0") if bound else "",
         _modes(status.get("accessModes")) if bound else "",
         spec.get("storageClassName") or "",
         spec.get("volumeAttributesClassName") or UNSET,
