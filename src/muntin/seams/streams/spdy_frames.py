@@ -17,7 +17,8 @@ from muntin.seams.streams.spdy_dictionary import DICTIONARY
 SYN_STREAM, SYN_REPLY, RST_STREAM, PING, GOAWAY, HEADERS = 1, 2, 3, 6, 7, 8
 FIN = 0x01
 MAX_DATA_BYTES = 32 * 1024
-MAX_FRAME_BYTES = 16 * 1024 * 1024 - 1
+# Unpacked headers of one frame: a handful of words, of which the longest is a request identifier.
+MAX_HEADER_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,9 @@ class SpdyFrames:
             raise Invalid(f"SPDY: broken frame of type {kind}: {err}") from err
 
     def _headers(self, block: bytes) -> dict[str, str]:
-        data = self._inflate.decompress(block)
+        data = self._inflate.decompress(block, MAX_HEADER_BYTES)
+        if self._inflate.unconsumed_tail:
+            raise Invalid(f"SPDY: headers of more than {MAX_HEADER_BYTES} bytes")
         (count,) = struct.unpack_from(">I", data)
         at, texts = 4, []
         for _ in range(count * 2):
