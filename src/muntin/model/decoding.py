@@ -109,6 +109,10 @@ class _Key(str):
     __slots__ = ()
 
 
+# Optional lists where an empty one is something else than none: none has a default.
+_EMPTY_IS_SAID = frozenset({("HPAScalingRules", "policies")})
+
+
 class _Walk:
     """One pass over one body."""
 
@@ -139,7 +143,8 @@ class _Walk:
                 result[name] = item
                 continue
             found = self.value(shape, item, (*path, name))
-            if code in ("[", "{") and not found and not shape.required:
+            is_empty = code in ("[", "{") and not found and not shape.required
+            if is_empty and (type_.short_name, name) not in _EMPTY_IS_SAID:
                 continue
             result[name] = found
         for name, zero in self._zeros.of(type_):

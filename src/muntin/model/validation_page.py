@@ -14,6 +14,12 @@ A rule is one path of a kind that is refused with one reason, on creation (`crea
 validation refuses with that path, reason and text. The rows of covered rules were taken from those
 examples, the others were written down from upstream's source: a rule of upstream's that was
 overlooked is in neither column.
+
+How much is overlooked was measured once, beside kube-apiserver 1.36: 44 full objects of 42
+kinds, with one field at a time dropped, emptied, doubled or given a bad value, were sent to both to
+be created, to replace the object, and as its status. Of these 14,062 requests 13,584 (96.6 %) were
+answered with the same status, reason and wrong fields. 201 of the others were changes of Jobs that
+both refused, of which one wrong field was not named here; it is now.
 """
 
 

@@ -5,6 +5,7 @@ Source: kubernetes v1.34 pkg/apis/{batch,autoscaling}/v*/defaults.go.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from muntin.model.defaults.pod import pod_template
@@ -51,6 +52,20 @@ def cron_job(obj: Object) -> None:
     obj.setdefault("status", {})
 
 
+_UP: Object = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_DOWN: Object = {
+    "selectPolicy": "Max",
+    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+}
+
+
 def horizontal_pod_autoscaler(obj: Object) -> None:
     """At least one replica, 80 % of the requested CPU."""
     spec = obj.setdefault("spec", {})
@@ -58,3 +73,7 @@ def horizontal_pod_autoscaler(obj: Object) -> None:
     if obj.get("apiVersion") == "autoscaling/v2" and not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": 80}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    behavior = spec.get("behavior")
+    if behavior is not None:
+        for field, rules in (("scaleUp", _UP), ("scaleDown", _DOWN)):
+            behavior[field] = {**deepcopy(rules), **(behavior.get(field) or {})}

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from muntin.model.defaults.pod import unless_named
+
 Object = dict[str, Any]
 
 _AFFINITY_SECONDS = 3 * 60 * 60
@@ -15,7 +17,7 @@ _AFFINITY_SECONDS = 3 * 60 * 60
 def service(obj: Object) -> None:
     """ClusterIP, no session affinity, target ports equal to ports."""
     spec = obj.setdefault("spec", {})
-    spec.setdefault("sessionAffinity", "None")
+    unless_named(spec, "sessionAffinity", "None")
     if spec["sessionAffinity"] == "None":
         spec.pop("sessionAffinityConfig", None)
     elif spec["sessionAffinity"] == "ClientIP":
@@ -24,7 +26,7 @@ def service(obj: Object) -> None:
     if not spec.get("type"):
         spec["type"] = "ClusterIP"
     for port in spec.get("ports") or ():
-        port.setdefault("protocol", "TCP")
+        unless_named(port, "protocol", "TCP")
         if port.get("targetPort") in (None, 0, "") and "port" in port:
             port["targetPort"] = port["port"]
     outside = spec["type"] in ("NodePort", "LoadBalancer") or (
@@ -43,7 +45,7 @@ def endpoints(obj: Object) -> None:
     """TCP ports."""
     for subset in obj.get("subsets") or ():
         for port in subset.get("ports") or ():
-            port.setdefault("protocol", "TCP")
+            unless_named(port, "protocol", "TCP")
 
 
 def endpoint_slice(obj: Object) -> None:

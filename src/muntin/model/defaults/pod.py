@@ -38,16 +38,22 @@ def pod_template(template: Object) -> None:
 
 def pod_spec(spec: Object) -> None:
     """A pod's spec, wherever it stands."""
-    spec.setdefault("dnsPolicy", "ClusterFirst")
-    spec.setdefault("restartPolicy", "Always")
+    unless_named(spec, "dnsPolicy", "ClusterFirst")
+    unless_named(spec, "restartPolicy", "Always")
     spec.setdefault("securityContext", {})
     spec.setdefault("terminationGracePeriodSeconds", 30)
-    spec.setdefault("schedulerName", "default-scheduler")
+    unless_named(spec, "schedulerName", "default-scheduler")
     _service_account(spec)
     for container in _containers(spec):
         _container(container)
     for volume in spec.get("volumes") or ():
         _volume(volume)
+
+
+def unless_named(holder: Object, field: str, value: str) -> None:
+    """Set a text that upstream takes for unset when it is empty."""
+    if not holder.get(field):
+        holder[field] = value
 
 
 def host_ports(spec: Object) -> None:
@@ -89,11 +95,11 @@ def _pod_requests(spec: Object) -> None:
 def _container(container: Object) -> None:
     if not container.get("imagePullPolicy"):
         container["imagePullPolicy"] = _pull_policy(container.get("image") or "")
-    container.setdefault("terminationMessagePath", "/dev/termination-log")
-    container.setdefault("terminationMessagePolicy", "File")
+    unless_named(container, "terminationMessagePath", "/dev/termination-log")
+    unless_named(container, "terminationMessagePolicy", "File")
     container.setdefault("resources", {})
     for port in container.get("ports") or ():
-        port.setdefault("protocol", "TCP")
+        unless_named(port, "protocol", "TCP")
     for variable in container.get("env") or ():
         _field_sources(variable.get("valueFrom") or {})
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
@@ -131,13 +137,13 @@ def _http_get(action: Object | None) -> None:
         return
     if not action.get("path"):
         action["path"] = "/"
-    action.setdefault("scheme", "HTTP")
+    unless_named(action, "scheme", "HTTP")
 
 
 def _field_sources(source: Object) -> None:
     """What ``valueFrom`` or a downward API file reads."""
     if source.get("fieldRef") is not None:
-        source["fieldRef"].setdefault("apiVersion", "v1")
+        unless_named(source["fieldRef"], "apiVersion", "v1")
     if source.get("resourceFieldRef") is not None:
         source["resourceFieldRef"].setdefault("divisor", "0")
 

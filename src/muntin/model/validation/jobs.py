@@ -77,14 +77,15 @@ def _generated_selector(spec: Object, meta: Object, found: Findings) -> None:
 def _spec_and_selector(spec: Object, found: Findings) -> None:
     _job_spec(spec, "spec", found)
     selector = spec.get("selector")
-    if selector is None:
-        found.required("spec.selector")
-        return
     before = len(found.causes)
-    label_selector(selector, "spec.selector", found)
+    if selector is None:  # which selects nothing
+        found.required("spec.selector")
+        before += 1
+    else:
+        label_selector(selector, "spec.selector", found)
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
     if len(found.causes) == before and not labels_of(selector).matches(labels):
-        shown = dict(sorted((labels or {}).items()))
+        shown = dict(sorted(labels.items())) if labels else None
         found.invalid("spec.template.metadata.labels", shown, MISMATCH)
 
 
