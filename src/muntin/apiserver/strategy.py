@@ -101,8 +101,8 @@ def status_has_metadata(resource: Resource) -> bool:
     return resource.plural not in _STATUS_ALONE and not resource.is_custom
 
 
-def identify(resource: Resource, obj: Object, namespace: str, now: float) -> None:
-    """Give a new ``obj`` what admission is to see: namespace, uid and time of creation.
+def identify(resource: Resource, obj: Object, namespace: str) -> None:
+    """Give a new ``obj`` what those who may change it are to see: its namespace.
 
     Raises:
         ApiError: 400 when the body's namespace is another or a version is set.
@@ -119,6 +119,11 @@ def identify(resource: Resource, obj: Object, namespace: str, now: float) -> Non
         metadata["namespace"] = namespace
     else:
         metadata.pop("namespace", None)
+
+
+def stamp(obj: Object, now: float) -> None:
+    """Give a new ``obj`` its uid and time of creation, which nobody chooses."""
+    metadata = obj["metadata"]
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = rfc3339(now)
 

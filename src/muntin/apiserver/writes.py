@@ -76,11 +76,12 @@ async def create(
     fit.complete(resource, obj)
     if managed is None:
         managed = await field_managers.created(core, request, resource, fit.shown(resource, obj))
-    strategy.identify(resource, obj, request.namespace, core.clock.now())
+    strategy.identify(resource, obj, request.namespace)
     attributes = Attributes.of(request, "CREATE", resource, obj, None)
     if await core.admission.mutate(attributes):
         _normalise(request, attributes.obj)
     obj = attributes.obj
+    strategy.stamp(obj, core.clock.now())
     strategy.prepare_create(resource, obj)
     if signing_requests.is_one(resource):
         signing_requests.sign_with(obj, request.user)
