@@ -342,7 +342,10 @@ def test_failure_policies():
             'webhook: an error on the server ("oh no") has prevented the request from succeeding'
         )
         broken["failurePolicy"] = "Ignore"
-        await api("PUT", f"{VALIDATING}/hooks", configuration("Validating", broken))
+        changed = configuration("Validating", broken)
+        before = await api("GET", f"{VALIDATING}/hooks")
+        changed["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]
+        await api("PUT", f"{VALIDATING}/hooks", changed)
         await api("POST", MAPS, config_map("one"), code=201)
 
     with_server(scenario)
