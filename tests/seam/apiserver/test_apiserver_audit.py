@@ -95,7 +95,11 @@ def test_levels_and_members(tmp_path):
         "authorization.k8s.io/reason": "",
     }
     assert refused["responseStatus"]["message"].startswith("secrets is forbidden")
-    assert unknown["objectRef"] == {"resource": "things", "apiGroup": "nowhere.example.com"}
+    assert unknown["objectRef"] == {
+        "resource": "things",
+        "apiGroup": "nowhere.example.com",
+        "apiVersion": "v1",
+    }
     assert (unknown["verb"], unknown["responseStatus"]["code"]) == ("get", 404)
 
 
