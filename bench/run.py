@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -49,6 +50,7 @@ def main() -> None:
     names = chosen.parts
     if os.geteuid() != 0 and names != ["apiserver"]:
         sys.exit("bench: root is needed, as for muntin up")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended"))  # and what it started, too
     unknown = set(names) - PARTS.keys()
     if unknown:
         sys.exit(f"bench: no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
