@@ -60,4 +60,8 @@ def json_error(body: bytes) -> str:
             where = "after object key:value pair" if is_object else "after array element"
         character = text[err.pos].replace("\\", "\\\\").replace("'", "\\'")
         return f"invalid character '{character}' {where}"
+    except RecursionError:
+        return "exceeded max depth"
+    except ValueError:  # more digits than Python turns into a number
+        return "value out of range"
     return "invalid JSON"
