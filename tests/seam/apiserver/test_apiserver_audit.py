@@ -100,7 +100,7 @@ def test_levels_and_members(tmp_path):
         "apiGroup": "nowhere.example.com",
         "apiVersion": "v1",
     }
-    assert (unknown["verb"], unknown["responseStatus"]["code"]) == ("get", 404)
+    assert (unknown["verb"], unknown["responseStatus"]["code"]) == ("list", 404)
 
 
 def test_every_answer_names_the_request(tmp_path):
