@@ -1,0 +1,128 @@
+"""Every endpoint of the published OpenAPI documents, called as somebody with a role and no more.
+
+No answer is a 5xx, none keeps the caller waiting, nothing fails in the log, memory stays; and
+enough calls succeed for this to have reached the code behind the checks.
+More rounds: FUZZ_ROUNDS and FUZZ_SEED in the environment.
+"""
+
+import json
+import os
+import time
+from collections import Counter, defaultdict
+
+import pytest
+import schemathesis
+from apiserver_process import ServerProcess
+from openapi_calls import Calls
+from openapi_world import USER, Backend, Caller, World
+
+ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "1"))
+SEED = int(os.environ.get("FUZZ_SEED", "1"))
+SLOW_S = 5.0
+# Endpoints that no call here can succeed at, with the reason.
+NEVER = {
+    "/attach": "asks for a connection of another protocol",
+    "/exec": "asks for a connection of another protocol",
+    "/portforward": "asks for a connection of another protocol",
+}
+# What kube-apiserver answers with a 5xx, too: a revision that is yet to come, and a binding whose
+# target cannot be.
+EXPECTED = (b"ResourceVersionTooLarge", b'"message":"target.', b'"message":"[target.')
+
+
+@pytest.mark.parametrize("version", ["1.20", "1.36"])
+def test_every_endpoint(version, tmp_path):
+    process = ServerProcess(tmp_path, version=version)
+    process.authority.pair(USER, USER, "fuzzers")
+    process.start()
+    backend = Backend(tmp_path)
+    found = Fuzz(process, version, backend)
+    try:
+        found.run()
+    finally:
+        found.close()
+        backend.close()
+        process.stop()
+    found.check()
+    assert "request failed" not in process.log
+    assert "Traceback" not in process.log
+
+
+class Fuzz:
+    """One run and what it counted."""
+
+    def __init__(self, process, version, backend):
+        self._process = process
+        self._world = World(process, version, backend)
+        self._user = Caller(process, USER)
+        self.answers = defaultdict(Counter)
+        self.failures = []
+        self.first = {}
+        self.slow = []
+
+    def run(self):
+        self._world.build()
+        documents = list(self._documents())
+        before = self._memory()
+        for number in range(SEED, SEED + ROUNDS):
+            calls = Calls(self._world, number)
+            for document in documents:
+                for operation in self._operations(document):
+                    self._world.ensure(operation.path)
+                    for call in calls.of(operation, 1):
+                        self._make(call)
+        self.memory = (before, self._memory())
+
+    def close(self):
+        self._user.close()
+        self._world.admin.close()
+
+    def _documents(self):
+        """The whole v2 document, and all of v3."""
+        yield self._read("/openapi/v2")
+        if ROUNDS > 1:
+            for entry in self._read("/openapi/v3")["paths"].values():
+                yield self._read(entry["serverRelativeURL"])
+
+    def _read(self, path):
+        code, found = self._user("GET", path, headers={"accept": "application/json"})
+        assert code == 200, found
+        return json.loads(found)
+
+    def _operations(self, document):
+        for each in schemathesis.openapi.from_dict(document).get_all_operations():
+            yield each.ok()
+
+    def _make(self, call):
+        started = time.monotonic()
+        code, body = self._user(
+            call.method, call.target, call.body, call.headers, streams=call.streams
+        )
+        seconds = time.monotonic() - started
+        self.answers[call.label][code] += 1
+        self.first.setdefault(call.label, (call, code, body[:600]))
+        if code >= 500 and not any(text in body for text in EXPECTED):
+            self.failures.append((code, call, body[:500]))
+        if seconds > SLOW_S:
+            self.slow.append((seconds, call))
+
+    def _memory(self):
+        with open(f"/proc/{self._process.process.pid}/status") as status:
+            (line,) = [line for line in status if line.startswith("VmRSS")]
+        return int(line.split()[1])
+
+    def check(self):
+        total = sum(self.answers.values(), Counter())
+        good = sum(count for code, count in total.items() if 200 <= code < 300)
+        print(total, f"{good / total.total():.0%} succeeded, memory {self.memory} KiB")
+        never = [
+            self.first[label]
+            for label, codes in self.answers.items()
+            if not any(200 <= code < 300 for code in codes)
+            and not any(label.endswith(end) for end in NEVER)
+        ]
+        assert self.failures == []
+        assert self.slow == []
+        assert never == []
+        assert good >= 0.3 * total.total(), total
+        assert self.memory[1] <= 2 * self.memory[0], self.memory
