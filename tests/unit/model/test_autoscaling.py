@@ -39,7 +39,7 @@ def test_the_rest_goes_through_annotations_and_comes_back() -> None:
     behavior = {"scaleDown": {"selectPolicy": "Disabled"}}
     full = v2(metrics=[CPU, PODS], behavior=behavior)
     able = {"type": "AbleToScale", "status": "True", "lastTransitionTime": None}
-    full["status"] = {"currentReplicas": 1, "conditions": [able]}
+    full["status"] = {"currentReplicas": 1, "desiredReplicas": 0, "conditions": [able]}
     old = autoscaling.v1_of(full)
     assert set(old["metadata"]["annotations"]) == {
         "autoscaling.alpha.kubernetes.io/metrics",

@@ -117,7 +117,8 @@ def test_gnostic_paths_tell_that_patch_takes_dry_run() -> None:
     (paths,) = values(openapi.v2_gnostic(TYPES, ROWS), 8)
     items = {values(row, 1)[0].decode(): values(row, 2)[0] for row in values(paths, 2)}
     (patch,) = values(items["/api/v1/namespaces/{namespace}/pods/{name}"], 8)
-    queries = [values(values(values(row, 1)[0], 2)[0], 3)[0] for row in values(patch, 8)]
+    others = [other for row in values(patch, 8) for other in values(values(row, 1)[0], 2)]
+    queries = [values(other, 3)[0] for other in others]
     assert b"dryRun" in {values(query, 4)[0] for query in queries}
 
 

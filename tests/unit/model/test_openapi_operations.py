@@ -24,7 +24,7 @@ OLD = {
     "fieldValidation": "an old API validates fields as newer ones do",
     "sendInitialEvents": "an old API streams lists as newer ones do",
 }
-NOT_SERVED = ("mutatingadmissionpolic", "/logs/")
+NOT_SERVED = ("/logs/",)
 
 
 def operations(document):
@@ -109,7 +109,7 @@ def test_both_forms_have_the_same_operations(version):
 def references(value):
     if isinstance(value, dict):
         for key, item in value.items():
-            if key == "$ref":
+            if key == "$ref" and isinstance(item, str):  # a field may have that name
                 yield item
             else:
                 yield from references(item)

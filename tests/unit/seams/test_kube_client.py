@@ -45,9 +45,11 @@ def pod(name="a", **meta):
     ],
 )
 def test_each_verb_asks_the_path_of_its_object(call, method, path):
-    transport = ScriptedTransport(answers=[(200, {"metadata": {"resourceVersion": "7"}})])
+    # a kind that had several versions is first looked up in discovery
+    answer = {"metadata": {"resourceVersion": "7"}, "resources": [{"name": "deployments"}]}
+    transport = ScriptedTransport(answers=[(200, answer)] * 2)
     asyncio.run(call(Client(transport)))
-    assert transport.asked[0][:2] == (method, path)
+    assert transport.asked[-1][:2] == (method, path)
 
 
 def test_delete_sends_its_options():
