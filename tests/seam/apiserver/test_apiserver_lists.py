@@ -16,15 +16,25 @@ from muntin.apiserver import watchers
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
 from muntin.kit.clock import FakeClock
+from muntin.seams.store.etcd import EtcdStore
 from muntin.seams.store.memory import MemoryStore
 from muntin.seams.store.sqlite import SqliteStore
 
 NOT_OLDER = "resourceVersionMatch=NotOlderThan"
 
 
+STORES = ["memory", "sqlite", "etcd"]
+
+
 @asynccontextmanager
-async def opened(kind, directory):
-    store = MemoryStore() if kind == "memory" else await SqliteStore.open(directory / "db")
+async def opened(kind, request, directory):
+    """A store of that kind without ConfigMaps; etcd is one for all tests."""
+    if kind == "etcd":
+        store = EtcdStore(path=request.getfixturevalue("etcd"))
+        for one in (await store.list("/registry/core/configmaps/default/")).records:
+            await store.delete(one.key, one.mod_revision)
+    else:
+        store = MemoryStore() if kind == "memory" else await SqliteStore.open(directory / "db")
     try:
         yield store
     finally:
@@ -165,10 +175,10 @@ def test_head_has_no_body_and_is_not_for_resources():
 # -- pages ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_the_second_page_after_a_thousand_writes_is_that_of_the_first_revision(kind, tmp_path):
+@pytest.mark.parametrize("kind", STORES)
+def test_the_second_page_after_a_thousand_writes_is_that_of_the_first_revision(kind, request, tmp_path):
     async def main():
-        async with opened(kind, tmp_path) as store:
+        async with opened(kind, request, tmp_path) as store:
             async with served(store) as server:
                 api = admin_of(server)
                 for n in range(30):
@@ -452,13 +462,13 @@ def expected(log, query, after):
     return found
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", STORES)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_watch_that_goes_on_sees_exactly_the_log(kind, seed, tmp_path):
+def test_a_watch_that_goes_on_sees_exactly_the_log(kind, seed, request, tmp_path):
     chance = random.Random(seed)
 
     async def main():
-        async with opened(kind, tmp_path) as store, served(store) as server:
+        async with opened(kind, request, tmp_path) as store, served(store) as server:
             api = admin_of(server)
             log, watches = [], []
             follower = asyncio.create_task(follow(store, server.core.cache.revision, log))
