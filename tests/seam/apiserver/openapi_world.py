@@ -250,11 +250,7 @@ class World:
 
     def build(self):
         """Everything that is there before."""
-        for row in (
-            {"metadata": {"name": "default", "namespace": NAMESPACE}},
-            {"metadata": {"name": "sa", "namespace": NAMESPACE}},
-        ):
-            self._made(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", row)
+        self._account()
         verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch",
                  "approve", "sign", "bind", "escalate"]  # fmt: skip
         rules = [
@@ -274,6 +270,11 @@ class World:
         }
         crd = definition(version(subresources={"status": {}, "scale": scale}))
         self._made("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+
+    def _account(self):
+        """The account of pods, which a deletion of all takes, too."""
+        where = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
+        self._there(f"{where}/default", where, {"metadata": {"name": "default"}})
 
     def _made(self, path, body):
         code, found = self.admin.json("POST", path, body)
@@ -330,6 +331,7 @@ class World:
 
     def ensure(self, path):
         """Make sure that the object of the path is there."""
+        self._account()
         if path.endswith("/bindings"):
             pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
             self.admin("DELETE", f"{pods}/init?gracePeriodSeconds=0")
@@ -374,6 +376,7 @@ class World:
         core = f"/api/v1/namespaces/{NAMESPACE}"
         if row.plural == "pods":
             where = f"{core}/pods/run"
+            self._there(where, f"{core}/pods", OBJECTS[0])
             bound = {"target": {"kind": "Node", "name": "node"}, "metadata": {"name": "run"}}
             self.admin.json("POST", f"{where}/binding", bound)
             self._merged(
@@ -381,7 +384,9 @@ class World:
             )
         elif row.plural == "services":
             ports = [{"name": "a", "port": self.backend.port}]
-            subset = [{"addresses": [{"ip": address}], "ports": ports}]
+            self._status("pods/{name}/proxy", resources.PODS)
+            pod = {"kind": "Pod", "name": "run", "namespace": NAMESPACE}
+            subset = [{"addresses": [{"ip": address, "targetRef": pod}], "ports": ports}]
             body = {"metadata": {"name": "np"}, "subsets": subset}
             self.admin.json("DELETE", f"{core}/endpoints/np")
             self.admin.json("POST", f"{core}/endpoints", body)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import random
 from typing import Any
-from urllib.parse import quote
 
 from muntin.apiserver import status, writes
 from muntin.apiserver.core import Core
@@ -14,8 +14,8 @@ from muntin.apiserver.subresources.kubelets import kubelet_of
 from muntin.apiserver.subresources.proxy import proxy
 from muntin.kit import errors
 from muntin.kit.http.client import HttpClient
-from muntin.kit.http.messages import Answer
-from muntin.model.resources import known
+from muntin.kit.http.messages import Answer, Response
+from muntin.model.resources import PODS, known
 
 Object = dict[str, Any]
 
@@ -24,52 +24,86 @@ async def run(core: Core, request: ApiRequest) -> Answer:
     """Pass the request on. Names may be ``name``, ``name:port`` or ``scheme:name:port``."""
     await core.admission.connect(request, connecting.options(request))
     await core.cache.fresh()
-    plural = request.target.plural
+    plural, asked = request.target.plural, request.name
+    scheme, request.name, port = _split(plural.removesuffix("s"), asked)
     if plural == "nodes":
-        kubelet = kubelet_of(core.cache, request.name.split(":")[0])
-        return await _passed_on(request, core.kubelet_client(), kubelet.url().rstrip("/"))
-    scheme, name, port = _split(request.name)
-    request.name = name
+        client, base = _node_target(core, request.name, scheme, port)
+        return await _passed_on(request, client, base)
     found = writes.find(core, request).object()
     if plural == "pods":
         address, number = _pod_target(found, port)
     else:
-        address, number = _service_target(core, found, port)
-    client = HttpClient(keep_alive=False)
-    host = f"[{address}]" if ":" in address else address
-    return await _passed_on(request, client, f"{scheme}://{host}:{number}")
+        address, number = _service_target(core, found, port, asked)
+    return await _passed_on(
+        request, HttpClient(keep_alive=False), f"{scheme or 'http'}://{_host(address)}:{number}"
+    )
+
+
+def _host(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
 
 
 async def _passed_on(request: ApiRequest, client: HttpClient, base: str) -> Answer:
-    url = f"{base}/{quote(request.rest, safe='/:@!$&()*+,;=~')}"
-    if request.http.query:
-        url = f"{url}?{request.http.query}"
-    own = request.http.path
-    prefix = own[: own.rindex("/proxy") + len("/proxy")] if "/proxy" in own else own
+    """The rest of the path goes on as it came, escapes and all."""
+    own = request.http.path.split("/")
+    end = 8 if request.target.namespaced else 6  # after /api/v1/[namespaces/NS/]KIND/NAME/proxy
+    prefix = "/".join(own[:end])
+    query = f"?{request.http.query}" if request.http.query else ""
+    if len(own) == end and request.http.method in ("GET", "HEAD") and not request.http.upgrade:
+        # relative links of the page would leave the proxy's path without the slash
+        return Response(301, {"Location": f"{prefix}/{query}"}, b"")
+    url = f"{base}/{'/'.join(own[end:])}{query}"
     try:
         return await proxy(request.http, client, url, prefix)
     except (errors.Unavailable, errors.TimedOut) as err:
         text = f"error trying to reach service: {err.message}"
         raise status.ApiError(503, "ServiceUnavailable", text) from err
+    except errors.Invalid as err:
+        raise status.bad_request(err.message) from err
 
 
-def _split(text: str) -> tuple[str, str, str]:
-    """Scheme, name and port of ``[scheme:]name[:port]``."""
+def _split(kind: str, text: str) -> tuple[str, str, str]:
+    """Scheme (empty if none is given), name and port of ``[scheme:]name[:port]``."""
     parts = text.split(":")
-    if len(parts) == 1:
-        return "http", parts[0], ""
-    if len(parts) == 2:
-        return "http", parts[0], parts[1]
-    if len(parts) == 3 and parts[0] in ("", "http", "https"):
-        return parts[0] or "http", parts[1], parts[2]
-    raise status.bad_request(f"invalid proxy target {text!r}: use [scheme:]name[:port]")
+    if len(parts) == 3 and parts[0] in ("", "http", "https") and parts[1]:
+        return parts[0], parts[1], parts[2]
+    if len(parts) <= 2 and parts[0]:
+        return "", parts[0], parts[1] if len(parts) == 2 else ""
+    raise status.bad_request(f'invalid {kind} request "{text}"')
+
+
+def _is_allowed(address: str) -> bool:
+    """Whether an address may be asked on somebody's behalf: never one of this machine alone.
+
+    Source: Go's net.IP.IsGlobalUnicast.
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    local = found.is_unspecified or found.is_loopback or found.is_link_local
+    return not (local or found.is_multicast or str(found) == "255.255.255.255")
+
+
+def _node_target(core: Core, name: str, scheme: str, port: str) -> tuple[HttpClient, str]:
+    """The node's kubelet, or another port of the node."""
+    kubelet = kubelet_of(core.cache, name)
+    if not _is_allowed(kubelet.address) and _is_number(kubelet.address):
+        raise status.bad_request("address not allowed")
+    if port in ("", str(kubelet.port)):
+        return core.kubelet_client(), kubelet.url().rstrip("/")
+    return HttpClient(keep_alive=False), f"{scheme or 'http'}://{_host(kubelet.address)}:{port}"
+
+
+def _is_number(address: str) -> bool:
+    return ":" in address or address.replace(".", "").isdigit()
 
 
 def _pod_target(pod: Object, port: str) -> tuple[str, int]:
     address = (pod.get("status") or {}).get("podIP", "")
     name = pod["metadata"]["name"]
-    if not address:
-        raise errors.Unavailable(f"pod {name} has no address yet")
+    if not _is_allowed(address):
+        raise status.bad_request("address not allowed")
     ports = [row for container in pod["spec"]["containers"] for row in container.get("ports") or ()]
     if not port:
         return address, int(ports[0]["containerPort"]) if ports else 80
@@ -81,19 +115,36 @@ def _pod_target(pod: Object, port: str) -> tuple[str, int]:
     raise status.bad_request(f"pod {name} has no port {port!r}")
 
 
-def _service_target(core: Core, service: Object, port: str) -> tuple[str, int]:
-    """One ready endpoint of the service's port, chosen by chance as upstream does."""
+def _service_target(core: Core, service: Object, port: str, asked: str) -> tuple[str, int]:
+    """One ready endpoint of the service's port that is a pod, chosen by chance as upstream does."""
     name, namespace = service["metadata"]["name"], service["metadata"]["namespace"]
     rows = service["spec"].get("ports") or []
     wanted = [row for row in rows if not port or port in (row.get("name"), str(row["port"]))]
     if not wanted:
-        raise errors.Unavailable(f"no service port {port!r} found for service {name!r}")
+        text = f'no service port {port} found for service "{name}"'
+        raise status.ApiError(503, "ServiceUnavailable", text)
     endpoints = core.cache.get(known("v1", "Endpoints"), namespace, name)
     choices = []
     for subset in (endpoints.object().get("subsets") or ()) if endpoints else ():
         for row in subset.get("ports") or ():
             if row.get("name", "") == wanted[0].get("name", ""):
-                choices += [(item["ip"], row["port"]) for item in subset.get("addresses") or ()]
+                choices += [
+                    (item["ip"], row["port"])
+                    for item in subset.get("addresses") or ()
+                    if _is_of_pod(core, item, namespace)
+                ]
     if not choices:
-        raise errors.Unavailable(f"no endpoints available for service {name!r}")
+        text = f'no endpoints available for service "{asked}"'
+        raise status.ApiError(503, "ServiceUnavailable", text)
     return random.choice(choices)
+
+
+def _is_of_pod(core: Core, address: Object, namespace: str) -> bool:
+    """Whether an endpoint is a pod's own address: only those may be reached by way of a Service."""
+    target = address.get("targetRef") or {}
+    if target.get("kind") != "Pod":
+        return False
+    item = core.cache.get(PODS, target.get("namespace") or namespace, target.get("name", ""))
+    state = (item.object().get("status") or {}) if item else {}
+    known_as = [row.get("ip") for row in state.get("podIPs") or ()] or [state.get("podIP")]
+    return address["ip"] in known_as and _is_allowed(address["ip"])
