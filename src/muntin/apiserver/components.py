@@ -64,7 +64,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     form, row = output.negotiate(request), request.target
     found = await core.components.statuses()
     if request.verb == "list":
-        return Response(200, output.HEADERS, _list(row, found, form, core.clock.now()))
+        return Response(200, output.HEADERS, _list(row, found, form, core.clock.now()) + b"\n")
     one = next((item for item in found if item["metadata"]["name"] == request.name), None)
     if one is None:
         text = f'componentstatus "{request.name}" not found'
@@ -72,7 +72,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
         raise status.ApiError(404, "NotFound", text, details=about)
     if form.kind == TABLE:
         body = tables.table(row, [one], now_s=core.clock.now(), include=form.include)
-        return Response(200, output.HEADERS, body)
+        return Response(200, output.HEADERS, body + b"\n")
     return output.json_response(_formed(row, one, form))
 
 

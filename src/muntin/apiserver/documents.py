@@ -100,7 +100,7 @@ async def _root(core: Core, request: ApiRequest) -> Response:
             paths += [f"/apis/{group}", *(f"/apis/{group}/{version}" for version in versions)]
     absent = {"/", "/api", "/apis"} | (set() if core.published.has_v3 else {"/openapi/v3"})
     paths += [path for path in _EXACT if path not in absent]
-    return output.json_response({"paths": sorted(paths)})
+    return output.indented_response({"paths": sorted(paths)})
 
 
 # -- OpenAPI ----------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ async def _health(core: Core, request: ApiRequest) -> Response:
 
 
 async def _version(core: Core, request: ApiRequest) -> Response:
-    return output.json_response(version_info(core.config.kubernetes_version))
+    return output.indented_response(version_info(core.config.kubernetes_version))
 
 
 async def _metrics(core: Core, request: ApiRequest) -> Response:
@@ -157,7 +157,7 @@ async def _jwks(core: Core, request: ApiRequest) -> Response:
 async def _openid(core: Core, request: ApiRequest) -> Response:
     """The provider's document. Source: kubernetes v1.34 pkg/serviceaccount/openidmetadata.go."""
     address = f"https://{core.config.advertise_address}:{core.config.port}"
-    found = output.json_response(
+    body = orjson.dumps(
         {
             "issuer": core.issuer.issuer,
             "jwks_uri": core.config.access.jwks_uri or f"{address}/openid/v1/jwks",
@@ -166,8 +166,7 @@ async def _openid(core: Core, request: ApiRequest) -> Response:
             "id_token_signing_alg_values_supported": core.issuer.algorithms(),
         }
     )
-    found.headers = {**found.headers, "Cache-Control": "public, max-age=3600"}
-    return found
+    return Response(200, {**output.HEADERS, "Cache-Control": "public, max-age=3600"}, body)
 
 
 _WITHOUT_SLASH = frozenset(

@@ -1,5 +1,7 @@
 """Answers in the form the client accepts: objects, Tables, or metadata only.
 
+An object ends with a newline, as all that Go's JSON encoder writes; clients compare error texts.
+
 Source: apiserver v1.34 pkg/endpoints/handlers/{response,negotiation}.
 """
 
@@ -204,12 +206,12 @@ class Renderer:
         form, row = self.form, self._resource
         if form.kind == TABLE:
             head = tables.head(row, version=form.version, metadata=metadata, show=self._printer)
-            return head, self._rows, b"]}"
+            return head, self._rows, b"]}\n"
         kind, version = row.list_kind, row.api_version
         if form.kind == PARTIAL:
             kind, version = f"{PARTIAL}List", f"{META_GROUP}/{form.version}"
         head = orjson.dumps({"kind": kind, "apiVersion": version, "metadata": metadata})
-        return head[:-1] + b',"items":[', self._objects, b"]}"
+        return head[:-1] + b',"items":[', self._objects, b"]}\n"
 
     def _rows(self, items: list[Item]) -> bytes:
         raws = [self.shown(item) for item in items]
@@ -242,11 +244,11 @@ class Renderer:
     async def item_response(self, item: Item) -> Response:
         """An answer with an item."""
         await self.ready((item,))
-        return Response(200, HEADERS, self._formed(self.shown(item)))
+        return Response(200, HEADERS, self._formed(self.shown(item)) + b"\n")
 
     def response(self, raw: bytes, code: int = 200) -> Response:
         """An answer with one object."""
-        return Response(code, HEADERS, self.one(raw))
+        return Response(code, HEADERS, self.one(raw) + b"\n")
 
 
 def _without_kind(raw: bytes) -> bytes:
@@ -265,4 +267,9 @@ def _version_of(raw: bytes) -> str:
 
 def json_response(value: object, code: int = 200) -> Response:
     """An answer with a plain value."""
-    return Response(code, HEADERS, orjson.dumps(value))
+    return Response(code, HEADERS, orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def indented_response(value: object) -> Response:
+    """An answer that upstream always makes for human eyes."""
+    return Response(200, HEADERS, orjson.dumps(value, option=orjson.OPT_INDENT_2))

@@ -86,7 +86,7 @@ class Published:
         return _certain(
             self._document(
                 ("aggregated", version, core),
-                lambda: orjson.dumps(
+                lambda: _certain_json(
                     self._with_remote(
                         discovery.aggregated(rows, core=core, version=version), core=core
                     )
@@ -101,7 +101,7 @@ class Published:
         remote = self._registry.remote
 
         def make() -> bytes:
-            return orjson.dumps(merging.group_list(discovery.api_group_list(rows), remote))
+            return _certain_json(merging.group_list(discovery.api_group_list(rows), remote))
 
         return _certain(self._document("groups", make))
 
@@ -186,7 +186,11 @@ class Published:
 
 
 def _json(found: dict[str, Any] | None) -> bytes | None:
-    return None if found is None else orjson.dumps(found)
+    return None if found is None else _certain_json(found)
+
+
+def _certain_json(found: dict[str, Any]) -> bytes:
+    return orjson.dumps(found, option=orjson.OPT_APPEND_NEWLINE)  # as every object, see output
 
 
 def _certain(found: Document | None) -> Document:

@@ -224,4 +224,5 @@ def error_response(error: BaseException) -> Response:
         headers["Retry-After"] = str(retry)
     if status["code"] == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="kubernetes-master"'
-    return Response(status["code"], headers, orjson.dumps(status))
+    body = orjson.dumps(status, option=orjson.OPT_APPEND_NEWLINE)  # as every object, see output
+    return Response(status["code"], headers, body)

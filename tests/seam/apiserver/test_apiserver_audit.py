@@ -53,6 +53,23 @@ def audited(scenario, tmp_path, *, policy=POLICY, clock=None, **log):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def test_an_event_is_one_line_whatever_form_its_object_came_in(tmp_path):
+    async def scenario(server):
+        text = json.dumps(config_map("a"), indent=2).encode()
+        transport = server.user("admin", "system:masters")
+        headers = {"content-type": "application/json"}
+        answer = await transport.request("POST", MAPS, headers=headers, body=text)
+        assert answer.status == 201
+
+    rules = [
+        {"level": "RequestResponse", "resources": [{"group": "", "resources": ["configmaps"]}]}
+    ]
+    events = audited(scenario, tmp_path, policy={**POLICY, "rules": rules})
+    [event] = [one for one in events if one["user"]["username"] == "admin"]
+    assert event["requestObject"]["metadata"]["name"] == "a"
+    assert event["responseObject"]["metadata"]["uid"]
+
+
 def test_levels_and_members(tmp_path):
     async def scenario(server):
         api = Api(server.user("admin", "system:masters"))

@@ -52,10 +52,11 @@ def response_status(code: int, body: bytes) -> Object:
 
 def shown_object(body: bytes, *, without_managed_fields: bool) -> Any:
     """An object of a request or an answer; None for what is no JSON."""
-    if not without_managed_fields:
-        return orjson.Fragment(body) if body[:1] in (b"{", b"[") else None
+    text = body.rstrip(b"\n")
+    if not without_managed_fields and b"\n" not in text:  # an event is one line
+        return orjson.Fragment(text) if text[:1] in (b"{", b"[") else None
     found = _loads(body)
-    if isinstance(found, dict):
+    if isinstance(found, dict) and without_managed_fields:
         for obj in (found, *(found.get("items") or ())):
             if isinstance(obj, dict) and isinstance(obj.get("metadata"), dict):
                 obj["metadata"].pop("managedFields", None)

@@ -46,5 +46,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     head = orjson.dumps(
         {"kind": row.list_kind, "apiVersion": row.api_version, "metadata": metadata}
     )
-    body = head[:-1] + b',"items":[' + renderer.joined([renderer.raw(raw) for raw in raws]) + b"]}"
+    body = (
+        head[:-1] + b',"items":[' + renderer.joined([renderer.raw(raw) for raw in raws]) + b"]}\n"
+    )
     return Response(200, output.HEADERS, body)
