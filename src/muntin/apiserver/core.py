@@ -56,5 +56,5 @@ class Core:
     health: Health
     components: Components
     limits: RequestLimits
-    kubelet_client: Callable[[], HttpClient]
+    kubelet_client: Callable[..., HttpClient]  # ``verify=False`` asks kubelets of any certificate
     webhooks: WebhookClient

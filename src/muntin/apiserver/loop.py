@@ -88,7 +88,7 @@ class ApiServer:
         cache.forms = CustomForms(registry, webhooks)
         tracked = is_in(ApiFeature.TOKEN_TRACKING, version)
         self._tracking = TokenTracking(clock) if tracked else None
-        self._kubelet_client: HttpClient | None = None
+        self._kubelet_clients: dict[bool, HttpClient] = {}
         self.config = config
         forms = FieldForms(schema, registry, cache.forms)
         self.core = Core(
@@ -195,8 +195,8 @@ class ApiServer:
         await self.core.authenticator.close()
         await self.core.authorizer.close()
         await self.core.webhooks.close()
-        if self._kubelet_client is not None:
-            await self._kubelet_client.close()
+        for client in self._kubelet_clients.values():
+            await client.close()
 
     async def serve(self, listeners: Sequence[Listener]) -> None:
         """Answer on ``listeners`` too."""
@@ -215,19 +215,21 @@ class ApiServer:
         """In-process access as the user that a certificate of ``name`` and ``groups`` is."""
         return self.transport(User(name, (*groups, "system:authenticated")))
 
-    def _kubelets(self) -> HttpClient:
-        if self._kubelet_client is None:
+    def _kubelets(self, *, verify: bool = True) -> HttpClient:
+        """The client of kubelets; without ``verify`` it takes any certificate of theirs."""
+        config = self.config
+        verify = verify and bool(config.kubelet_ca)
+        if verify not in self._kubelet_clients:
             from muntin.kit.http.tls import client_context
 
-            config = self.config
             context = client_context(
                 ca=config.kubelet_ca,
                 certificate=config.kubelet_client_certificate,
                 key=config.kubelet_client_key,
-                verify=bool(config.kubelet_ca),
+                verify=verify,
             )
-            self._kubelet_client = HttpClient(tls=context)
-        return self._kubelet_client
+            self._kubelet_clients[verify] = HttpClient(tls=context)
+        return self._kubelet_clients[verify]
 
     async def _store_answers(self) -> None:
         await self.core.store.current_revision()

@@ -28,7 +28,7 @@ def answer(request: Request, push: Push) -> Upgrade:
     async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         socket = websocket.WebSocket(StreamDuplex(reader, writer))
         sender = asyncio.ensure_future(push(_Messages(socket, writer)))
-        listener = asyncio.create_task(_until_closed(socket), name="watch-websocket-close")
+        listener = asyncio.create_task(until_closed(socket), name="watch-websocket-close")
         try:
             await asyncio.wait((sender, listener), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -41,9 +41,10 @@ def answer(request: Request, push: Push) -> Upgrade:
     return Upgrade("websocket", run, websocket.accept_headers(request.headers, chosen))
 
 
-async def _until_closed(socket: WebSocket) -> None:
+async def until_closed(socket: WebSocket) -> None:
+    """Return when the client, who has nothing to say, has gone."""
     while await socket.receive() is not None:
-        pass  # clients of a watch have nothing to say
+        pass
 
 
 class _Messages:

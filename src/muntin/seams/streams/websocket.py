@@ -95,6 +95,14 @@ class WebSocket:
         if not self._closed:
             self._duplex.write(self._connection.send(TextMessage(data=text)))
 
+    async def drain(self) -> None:
+        """Return once the peer has taken most of what was sent.
+
+        Raises:
+            Unavailable: the connection is gone.
+        """
+        await self._duplex.drain()
+
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Send a close frame and end the connection."""
         if not self._closed:
