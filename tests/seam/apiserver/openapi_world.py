@@ -426,7 +426,7 @@ class World:
         name = f"f{number}"
         if end == "ipaddresses":
             name = f"10.99.1.{number % 250}"
-        if end == "apiservices":
+        if end == "apiservices" and isinstance(body.get("spec"), dict):
             group = f"f{number}.example.com"
             return {
                 **body,
