@@ -370,9 +370,7 @@ def _wrong_in_definition(
     return definition_rules.of_newest(new, old)
 
 
-def _warnings(
-    resource: Resource, new: Object, old: Object | None, server: Version
-) -> list[str]:
+def _warnings(resource: Resource, new: Object, old: Object | None, server: Version) -> list[str]:
     if resource.is_custom:
         from muntin.model.custom import objects
 

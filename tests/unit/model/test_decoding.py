@@ -8,7 +8,15 @@ import pytest
 
 from muntin.model import decoding, schema
 from muntin.model.decoding import Undecodable
-from muntin.model.resources import CONFIG_MAPS, DEPLOYMENTS, LEASES, NODES, PODS, SECRETS, STATEFUL_SETS
+from muntin.model.resources import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    LEASES,
+    NODES,
+    PODS,
+    SECRETS,
+    STATEFUL_SETS,
+)
 
 TYPES = schema.load("1.34")
 
