@@ -2,7 +2,7 @@
 
     scripts/record_upstream.py VERSION https://127.0.0.1:6443 TOKEN [CASE ...]
 
-The server must be a fresh kube-apiserver of that version with RBAC whose TOKEN is an administrator's,
+The server must be a fresh kube-apiserver of that version with RBAC, TOKEN that of an administrator,
 without controllers, and without the ServiceAccount admission plugin. Its answers become
 tests/golden/upstream/answers/VERSION/CASE.json, which tests hold our API server against.
 """

@@ -16,8 +16,8 @@ from muntin.apiserver.items import Item
 from muntin.kit.clock import rfc3339
 from muntin.model import names, pods
 from muntin.model.conversion.workloads import TEMPLATE_GENERATION
-from muntin.model.defaults.cluster import NAMESPACE_LABEL
 from muntin.model.defaults.claims import settle_sources
+from muntin.model.defaults.cluster import NAMESPACE_LABEL
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]

@@ -83,7 +83,7 @@ def busybox_image(binary: bytes, applets: Iterable[str]) -> Image:
 
 
 def pause_program() -> bytes:
-    """A static x86-64 ELF program: children vanish, SIGTERM and SIGINT end it with 0, else it waits.
+    """A static x86-64 ELF program: children vanish, SIGTERM and SIGINT end it with 0, it waits.
 
     The first process of a PID namespace is spared signals that it has no handler for, so a pod
     whose container it is would take its whole grace period to stop.

@@ -176,7 +176,7 @@ def test_head_has_no_body_and_is_not_for_resources():
 
 
 @pytest.mark.parametrize("kind", STORES)
-def test_the_second_page_after_a_thousand_writes_is_that_of_the_first_revision(kind, request, tmp_path):
+def test_page_two_after_a_thousand_writes_is_that_of_the_first_revision(kind, request, tmp_path):
     async def main():
         async with opened(kind, request, tmp_path) as store:
             async with served(store) as server:

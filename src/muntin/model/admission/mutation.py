@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from muntin.kit.clock import rfc3339
 from muntin.kit.errors import Invalid
 from muntin.model import json_patch
 from muntin.model.admission import constructors
@@ -22,6 +21,7 @@ from muntin.model.fields import elements
 from muntin.model.fields.merge import merge
 from muntin.model.fields.tree import check
 from muntin.model.fields.types import FieldType, Kind
+from muntin.model.times import text_of
 
 Object = dict[str, Any]
 
@@ -130,7 +130,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     if isinstance(value, datetime):
-        return rfc3339(value.timestamp())
+        return text_of(value.timestamp())
     if isinstance(value, timedelta):
         return f"{value.total_seconds():g}s"
     if isinstance(value, float) and value.is_integer():
