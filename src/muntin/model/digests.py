@@ -6,6 +6,7 @@ to find out of a spec is found out once.
 
 from __future__ import annotations
 
+import json
 from hashlib import blake2b
 from typing import Any, Generic, TypeVar
 
@@ -20,10 +21,17 @@ def digest(value: Any, *more: str) -> bytes:
     Raises:
         TypeError: the value cannot be written as JSON.
     """
-    found = blake2b(orjson.dumps(value), digest_size=16)
+    found = blake2b(_text(value), digest_size=16)
     for text in more:
         found.update(b"\0" + text.encode())
     return found.digest()
+
+
+def _text(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a number of more than 64 bits, which no real object has
+        return json.dumps(value).encode()
 
 
 class Recent(Generic[V]):

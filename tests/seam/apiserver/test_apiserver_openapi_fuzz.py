@@ -27,7 +27,7 @@ NEVER = {
 }
 # What kube-apiserver answers with a 5xx, too: a revision that is yet to come, and a binding whose
 # target cannot be.
-EXPECTED = (b"ResourceVersionTooLarge", b'"message":"target.', b'"message":"[target.')
+EXPECTED = (b"ResourceVersionTooLarge",)
 
 
 @pytest.mark.parametrize("version", ["1.20", "1.36"])

@@ -199,7 +199,8 @@ def test_put_creates_only_what_upstream_lets_it_create():
         await api("PUT", f"{MAPS}/new", config_map("new"), code=404)
         lease = {"metadata": {"name": "new"}, "spec": {"holderIdentity": "me"}}
         await api("PUT", f"{LEASES}/new", lease, code=201)
-        await api("PUT", f"{LEASES}/new", lease, code=200)
+        refused = await api("PUT", f"{LEASES}/new", lease, code=422)
+        assert "metadata.resourceVersion" in refused["message"]
         await api("PUT", f"{LEASES}/other", lease, code=400)
         roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
         rules = [{"apiGroups": [""], "resources": ["services"], "verbs": ["update"]}]

@@ -35,7 +35,8 @@ def ask(server, method, path, body=None, content_type="application/json"):
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as err:
         with err:
-            return err.code, json.loads(err.read())
+            is_json = "json" in err.headers["Content-Type"]  # what is not served at all is text
+            return err.code, json.loads(err.read()) if is_json else None
 
 
 def until(server, path, code):

@@ -48,8 +48,8 @@ def _check(request: ApiRequest, target: Object) -> None:
         causes.append(f"target.kind: {text}")
     if not target.get("name"):
         causes.append("target.name: Required value")
-    if causes:  # upstream passes them on as an error of its own, without reason or details
-        raise status.ApiError(500, "", f"[{', '.join(causes)}]" if len(causes) > 1 else causes[0])
+    if causes:  # upstream answers 500 with these words, for what is the client's mistake
+        raise status.bad_request(f"[{', '.join(causes)}]" if len(causes) > 1 else causes[0])
 
 
 def _conflict(request: ApiRequest, why: str) -> status.ApiError:
