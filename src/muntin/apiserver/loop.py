@@ -270,8 +270,8 @@ def _issuer(config: ApiServerConfig, clock: Clock) -> TokenIssuer:
 # means SHA-1 (RFC 5246, 7.4.1.4.1): wget of a BusyBox in a pod. Measured with OpenSSL 3.0 and a key
 # of P-256: from level 1 on it ends with "handshake failure"; at level 0 it and those that offer
 # nothing but SHA-1 get SHA-1, who also offers SHA-256 (even as second) gets that, and TLS 1.3 has
-# no SHA-1. So nobody is given less than they could have. Python shows nobody what a ClientHello offers, so
-# the level cannot be another one for each connection. Upstream's server does the same.
+# no SHA-1. So nobody is given less than they could have. Python shows nobody what a ClientHello
+# offers, so the level cannot be another one for each connection. Upstream's server does the same.
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:@SECLEVEL=0"
 
 

@@ -113,6 +113,9 @@ SCHEDULER_WORDS: tuple[tuple[Version, SchedulerWords], ...] = (
         ),
     ),
 )
+# Affinity of pods selects namespaces by label since then, and before it the scheduler's role lets
+# nobody list them. Source: kubernetes v1.21 CHANGELOG (KEP-2249), bootstrappolicy of v1.20.
+NAMESPACE_SELECTORS: Version = (1, 21)
 # The versions that the emulated runtimes report: the defaults of sig-windows-tools'
 # Install-Containerd.ps1 and of the last Docker EE provider for Windows Server.
 RUNTIME_VERSIONS = {"containerd": "1.7.1", "docker": "20.10.9"}

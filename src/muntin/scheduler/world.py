@@ -15,6 +15,7 @@ from muntin.model.resources import (
     Resource,
 )
 from muntin.model.selectors import Requirement, Selector, labels_of
+from muntin.model.windows_releases import NAMESPACE_SELECTORS
 from muntin.scheduler.config import SchedulerConfig
 from muntin.scheduler.plan_nodes import ClusterState
 from muntin.scheduler.queue import SchedulingQueue
@@ -49,13 +50,14 @@ class World:
             indexers = {"namespace": _namespace} if resource is SERVICES else None
             return Informer(client, resource, indexers=indexers, transform=_slim, clock=clock)
 
-        self._by_resource = {
-            resource: informer(resource)
-            for resource in (NODES, PODS, NAMESPACES, SERVICES, *_OWNERS.values())
-        }
+        watched = [NODES, PODS, SERVICES, *_OWNERS.values()]
+        if config.kubernetes >= NAMESPACE_SELECTORS:
+            watched.append(NAMESPACES)
+        self._by_resource = {resource: informer(resource) for resource in watched}
         self._by_resource[NODES].add_handler(OnChange(self._node_changed))
         self._by_resource[PODS].add_handler(_PodHandler(self))
-        self._by_resource[NAMESPACES].add_handler(OnChange(self._namespace_changed))
+        if NAMESPACES in self._by_resource:
+            self._by_resource[NAMESPACES].add_handler(OnChange(self._namespace_changed))
 
     @property
     def informers(self) -> list[Informer]:

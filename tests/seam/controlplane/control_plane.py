@@ -151,8 +151,10 @@ class ControlPlane:
 
 
 @contextlib.asynccontextmanager
-async def control_plane(*, nodes=("n1", "n2", "n3"), node_grace_s=50.0):
-    config = ApiServerConfig(kubernetes_version="1.34", service_account_key=key_pem())
+async def control_plane(*, nodes=("n1", "n2", "n3"), node_grace_s=50.0, version=(1, 34)):
+    config = ApiServerConfig(
+        kubernetes_version=".".join(map(str, version)), service_account_key=key_pem()
+    )
     store = MemoryStore()
     async with ApiServer(config, store) as server:
         plane = ControlPlane(server)
@@ -166,7 +168,9 @@ async def control_plane(*, nodes=("n1", "n2", "n3"), node_grace_s=50.0):
             asyncio.ensure_future(coro)
             for coro in (
                 controllers.run(settings, clients),
-                scheduler.run(SchedulerConfig(), clients("system:kube-scheduler")),
+                scheduler.run(
+                    SchedulerConfig(kubernetes=version), clients("system:kube-scheduler")
+                ),
                 plane.kubelets(),
             )
         ]

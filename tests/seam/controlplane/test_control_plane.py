@@ -93,6 +93,15 @@ async def change(plane, resource, name, patch):
     await plane.admin.patch(resource, name, patch, "default")
 
 
+@pytest.mark.parametrize("version", [(1, 20), (1, 25), (1, 37)])
+def test_the_roles_of_a_version_are_enough_for_its_pods_to_run(version):
+    async def scenario(plane):
+        await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=2))
+        await complete(plane, 2)
+
+    run(scenario, version=version)
+
+
 def test_a_deployment_becomes_pods_on_nodes_and_endpoints_of_its_service():
     async def scenario(plane):
         await plane.admin.create(SERVICES, service())
