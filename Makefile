@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 NAME ?= muntin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down bench
+.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down clients bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ up: runtime ## bring the default cluster up
 
 down: ## remove it, whatever its state
 	@$(BIN)/muntin down --name $(NAME)
+
+clients: setup ## run the test suites of client libraries against clusters of this checkout
+	@$(BIN)/pytest -q tests/cluster/clients/test_client_suites.py
 
 bench: setup ## measure; writes docs/benchmarks.md's numbers
 	@scripts/bench.sh $(BIN) $(BENCH)

@@ -22,7 +22,7 @@ from muntin.kit.http.server import HttpServer
 from muntin.kubelet.authorize import Authorizer, Unauthenticated
 from muntin.kubelet.logs import LogOptions, read_log
 from muntin.kubelet.runtime_state import Container
-from muntin.kubelet.stats import resource_metrics, summary
+from muntin.kubelet.stats import Departed, resource_metrics, summary
 from muntin.kubelet.tunnel import tunnel
 from muntin.kubelet.worker import PodWorker
 
@@ -44,6 +44,7 @@ class KubeletServer:
         self._kubelet = kubelet
         self._context = kubelet.context
         config = self._context.config
+        self._departed = Departed()
         self._authorizer = Authorizer(self._context.client, self._context.clock, config.node_name)
         self._routes: dict[str, Route] = {
             "pods": self._pods,
@@ -114,7 +115,8 @@ class KubeletServer:
             uid: worker.status.get("startTime", "") for uid, worker in self._kubelet.workers.items()
         }
         now = self._context.clock.now()
-        return summary(self._context.config.node_name, stats, starts, now)
+        departed_ns = self._departed.look(stats)
+        return summary(self._context.config.node_name, stats, starts, now, departed_ns)
 
     async def _stats(self, request: Request, parts: list[str], query: Query) -> Answer:
         if parts != ["summary"]:

@@ -42,10 +42,34 @@ def container_row(stats: Stats) -> dict[str, Any]:
     return row
 
 
+class Departed:
+    """What containers that are gone had used, for a node's processor time is a count."""
+
+    def __init__(self) -> None:
+        self._gone_ns = 0
+        self._present_ns: dict[str, int] = {}
+
+    def look(self, all_stats: Iterable[Stats]) -> int:
+        """Nanoseconds of all containers that are in earlier looks and no longer in this one."""
+        present = {
+            stats.get("attributes", {}).get("id", ""): _value(
+                stats.get("cpu") or {}, "usage_core_nano_seconds"
+            )
+            for stats in all_stats
+        }
+        self._gone_ns += sum(ns for one, ns in self._present_ns.items() if one not in present)
+        self._present_ns = present
+        return self._gone_ns
+
+
 def summary(
-    node_name: str, all_stats: Iterable[Stats], start_times: Mapping[str, str], now: float
+    node_name: str,
+    all_stats: Iterable[Stats],
+    start_times: Mapping[str, str],
+    now: float,
+    departed_ns: int = 0,
 ) -> dict[str, Any]:
-    """The whole Summary; the node's figures are the sums over its pods."""
+    """The whole Summary; the node's figures are the sums over its pods, those that are gone too."""
     pods: dict[str, dict[str, Any]] = {}
     for stats in all_stats:
         labels = stats.get("attributes", {}).get("labels", {})
@@ -68,10 +92,9 @@ def summary(
     stamp = rfc3339(now)
     for pod in pods.values():
         pod.update(_sum(pod["containers"], stamp))
-    return {
-        "node": {"nodeName": node_name, **_sum(pods.values(), stamp)},
-        "pods": list(pods.values()),
-    }
+    node = _sum(pods.values(), stamp)
+    node["cpu"]["usageCoreNanoSeconds"] += departed_ns
+    return {"node": {"nodeName": node_name, **node}, "pods": list(pods.values())}
 
 
 def _sum(rows: Iterable[Mapping[str, Any]], stamp: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from muntin.kubelet.log_rotation import surplus
 from muntin.kubelet.platform import linux, windows
 from muntin.kubelet.relist import changed_pods, snapshot
 from muntin.kubelet.runtime_state import Container, Sandbox, newest_first
-from muntin.kubelet.stats import resource_metrics, summary
+from muntin.kubelet.stats import Departed, resource_metrics, summary
 from muntin.kubelet.windows_limits import ignored
 from muntin.model.windows_releases import BUILDS, profile_of
 from muntin.seams.cri.enums import ContainerState
@@ -130,6 +130,27 @@ def test_statistics() -> None:
     text = resource_metrics(found)
     assert 'container_cpu_usage_seconds_total{container="a",namespace="ns",pod="p"} 2.0' in text
     assert "node_memory_working_set_bytes 200" in text
+
+
+def test_a_nodes_processor_time_never_falls() -> None:
+    def stats(one: str, ns: int) -> dict[str, Any]:
+        cpu = {"timestamp": 10**9, "usage_core_nano_seconds": {"value": ns}}
+        labels = {"io.kubernetes.pod.uid": one}
+        return {"attributes": {"id": one, "labels": labels}, "cpu": cpu}
+
+    departed = Departed()
+
+    def node(*rows: dict[str, Any]) -> int:
+        report = summary("n", rows, {}, 1.0, departed.look(rows))
+        return int(report["node"]["cpu"]["usageCoreNanoSeconds"])
+
+    looks = [
+        (stats("a", 5), stats("b", 7)),
+        (stats("a", 6),),
+        (),
+        (stats("c", 1),),
+    ]
+    assert [node(*rows) for rows in looks] == [12, 13, 13, 14]
 
 
 def a_container(attempt: int, sandbox: str = "s1") -> Container:

@@ -1,0 +1,42 @@
+"""Test suites of client libraries, run unchanged: what passed once passes now.
+
+All suites start at once, two at a time: they sleep more than they work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from client_suite import outcomes
+from suite_table import Suite, suites
+
+AVAILABLE = [one for one in suites() if not one.checkout or one.checkout in os.environ]
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[dict[str, Future[dict[str, str]]]]:
+    """The outcomes to be, by the suites' ids; only of suites that tests of this run ask for."""
+    asked = {item.callspec.id for item in request.session.items if hasattr(item, "callspec")}
+    chosen = [one for one in AVAILABLE if one.id in asked]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        yield {
+            one.id: pool.submit(outcomes, one, tmp_path_factory.mktemp(one.name)) for one in chosen
+        }
+
+
+@pytest.mark.parametrize("suite", AVAILABLE, ids=lambda one: one.id)
+def test_a_client_finds_what_it_expects(suite: Suite, runs, request) -> None:
+    found = runs[suite.id].result()
+    passed = {name for name, outcome in found.items() if outcome in ("passed", "xfailed")}
+    if request.config.getoption("--update"):
+        suite.passed_file.write_text("".join(f"{name}\n" for name in sorted(passed)))
+    others = {name: how for name, how in found.items() if name not in passed}
+    expected = dict.fromkeys(suite.skipped, "skipped")
+    expected |= dict.fromkeys(suite.deselected, "deselected")
+    assert others == expected
+    assert sorted(passed) == sorted(suite.passed()), "--update writes it anew"
