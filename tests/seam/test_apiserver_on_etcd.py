@@ -10,7 +10,6 @@ from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
 from muntin.seams.store.etcd import EtcdStore
 
-MAPS = "/api/v1/namespaces/default/configmaps"
 JSON = {"content-type": "application/json"}
 
 
@@ -44,23 +43,27 @@ def both(etcd, scenario):
 
 
 def test_two_servers_are_one(etcd):
+    maps = "/api/v1/namespaces/two/configmaps"  # other tests use this etcd too
+
     async def scenario(first, second):
+        await call(first, "POST", "/api/v1/namespaces", {"metadata": {"name": "two"}})
+        await call(second, "GET", "/api/v1/namespaces/two")
         for n in range(10):
-            code, made = await call(first, "POST", MAPS, {"metadata": {"name": f"c{n}"}})
+            code, made = await call(first, "POST", maps, {"metadata": {"name": f"c{n}"}})
             assert code == 201, made
-            code, found = await call(second, "GET", f"{MAPS}/c{n}")
+            code, found = await call(second, "GET", f"{maps}/c{n}")
             assert code == 200, found
             assert found["metadata"] == made["metadata"]
-        _, listed = await call(second, "GET", MAPS)
+        _, listed = await call(second, "GET", maps)
         assert len(listed["items"]) == 10
-        code, _ = await call(second, "PUT", f"{MAPS}/c0", {**made, "data": {}})
+        code, _ = await call(second, "PUT", f"{maps}/c0", {**made, "data": {}})
         assert code == 400  # its name is another
-        _, stale = await call(first, "GET", f"{MAPS}/c0")
-        await call(second, "PUT", f"{MAPS}/c0", {**stale, "data": {"a": "b"}})
-        code, error = await call(first, "PUT", f"{MAPS}/c0", {**stale, "data": {"a": "c"}})
+        _, stale = await call(first, "GET", f"{maps}/c0")
+        await call(second, "PUT", f"{maps}/c0", {**stale, "data": {"a": "b"}})
+        code, error = await call(first, "PUT", f"{maps}/c0", {**stale, "data": {"a": "c"}})
         assert (code, error["reason"]) == (409, "Conflict")
-        assert (await call(first, "DELETE", f"{MAPS}/c0"))[0] == 200
-        assert (await call(second, "GET", f"{MAPS}/c0"))[0] == 404
+        assert (await call(first, "DELETE", f"{maps}/c0"))[0] == 200
+        assert (await call(second, "GET", f"{maps}/c0"))[0] == 404
 
     both(etcd, scenario)
 
