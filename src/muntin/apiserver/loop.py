@@ -91,6 +91,30 @@ class ApiServer:
         self._kubelet_clients: dict[bool, HttpClient] = {}
         self.config = config
         forms = FieldForms(schema, registry, cache.forms)
+        authenticator = Authenticator(
+            access,
+            issuer,
+            cache,
+            clock,
+            secret_used=self._tracking.used if self._tracking else None,
+            credential_ids=is_in(ApiFeature.CREDENTIAL_IDS, version),
+        )
+        parts = Parts(
+            config=config,
+            cache=cache,
+            store=store,
+            clock=clock,
+            authorizer=authorizer,
+            find_kind=registry.kind,
+        )
+        dynamic = DynamicParts(
+            cache=cache,
+            schema=schema,
+            registry=registry,
+            authorizer=authorizer,
+            webhooks=webhooks,
+            types=forms,
+        )
         self.core = Core(
             config=config,
             clock=clock,
@@ -101,43 +125,12 @@ class ApiServer:
             cache=cache,
             forms=forms,
             snapshots=Snapshots(clock),
-            authenticator=Authenticator(
-                access,
-                issuer,
-                cache,
-                clock,
-                secret_used=self._tracking.used if self._tracking else None,
-                credential_ids=is_in(ApiFeature.CREDENTIAL_IDS, version),
-            ),
+            authenticator=authenticator,
             authorizer=authorizer,
             auditor=Auditor(access.audit, clock) if access.audit else None,
-            admission=Admission.standard(
-                Parts(
-                    config=config,
-                    cache=cache,
-                    store=store,
-                    clock=clock,
-                    authorizer=authorizer,
-                    find_kind=registry.kind,
-                ),
-                DynamicParts(
-                    cache=cache,
-                    schema=schema,
-                    registry=registry,
-                    authorizer=authorizer,
-                    webhooks=webhooks,
-                    types=forms,
-                ),
-            ),
+            admission=Admission.standard(parts, dynamic),
             issuer=issuer,
-            allocator=ServiceAllocator(
-                cache,
-                store,
-                clock,
-                config.service_cidr,
-                config.node_ports,
-                registry.kind("networking.k8s.io", "v1", "IPAddress"),
-            ),
+            allocator=_allocator(config, cache, store, clock, registry),
             metrics=metrics,
             health=Health(metrics.families),
             components=Components(),
@@ -253,6 +246,13 @@ def _limits(config: ApiServerConfig, cache: Cache, metrics: Metrics, clock: Cloc
     limits = config.limits
     flow = FlowControl(cache, metrics, seats=limits.seats, wait_s=limits.request_timeout_s / 4)
     return RequestLimits(flow, metrics, clock, limits.request_timeout_s)
+
+
+def _allocator(
+    config: ApiServerConfig, cache: Cache, store: Store, clock: Clock, registry: Registry
+) -> ServiceAllocator:
+    addresses = registry.kind("networking.k8s.io", "v1", "IPAddress")
+    return ServiceAllocator(cache, store, clock, config.service_cidr, config.node_ports, addresses)
 
 
 def _issuer(config: ApiServerConfig, clock: Clock) -> TokenIssuer:

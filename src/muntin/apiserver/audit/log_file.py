@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from muntin.apiserver.access_config import AuditLogConfig
+from muntin.apiserver.audit.buffer import Buffer
 from muntin.kit import errors
 from muntin.kit.clock import Clock
 from muntin.kit.log import fields
 
 log = logging.getLogger(__name__)
 
-FLUSH_S, BUFFERED = 0.25, 10_000
+FLUSH_S = 0.25
 STDOUT = "-"
 _STAMP = "%Y-%m-%dT%H-%M-%S"
 _DAY_S = 24 * 3600
@@ -120,33 +121,24 @@ class BlockingLog:
 
 
 class BatchLog:
-    """Collects lines and lets a thread write them; what comes too fast is dropped and counted."""
+    """Collects lines and lets a thread write them; what comes too fast is dropped."""
 
     def __init__(self, config: AuditLogConfig, clock: Clock) -> None:
         self._file = LogFile(config, clock)
-        self._clock = clock
-        self._lines: list[bytes] = []
-        self._due = asyncio.Event()
-        self.dropped = 0
+        self._waiting = Buffer(clock, FLUSH_S)
 
     def write(self, line: bytes) -> None:
         """Append one event soon."""
-        if len(self._lines) >= BUFFERED:
-            self.dropped += 1
-            return
-        self._lines.append(line)
-        self._due.set()
+        self._waiting.put(line)
 
     async def run(self) -> None:
         """Write until cancelled."""
         while True:
-            await self._due.wait()
-            await self._clock.sleep(FLUSH_S)
-            self._due.clear()
+            await self._waiting.due()
             await self._flush()
 
     async def _flush(self) -> None:
-        lines, self._lines = self._lines, []
+        lines = self._waiting.take()
         if not lines:
             return
         try:

@@ -5,12 +5,12 @@ Source: apiserver v1.34 plugin/pkg/audit/{webhook,buffered}: an EventList of at 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
 import orjson
 
 from muntin.apiserver.access_config import RemoteConfig
+from muntin.apiserver.audit.buffer import Buffer
 from muntin.apiserver.audit.event import API_VERSION
 from muntin.apiserver.authn.remote import Remote
 from muntin.kit import errors
@@ -19,38 +19,29 @@ from muntin.kit.log import fields
 
 log = logging.getLogger(__name__)
 
-BATCH, BUFFERED, WAIT_S = 400, 10_000, 1.0
+BATCH, WAIT_S = 400, 1.0
 
 
 class WebhookLog:
-    """Sends in the background; what comes too fast is dropped and counted."""
+    """Sends in the background; what comes too fast is dropped."""
 
     def __init__(self, config: RemoteConfig, clock: Clock) -> None:
         self._remote = Remote(config, clock)
-        self._clock = clock
-        self._lines: list[bytes] = []
-        self._due = asyncio.Event()
-        self.dropped = 0
+        self._waiting = Buffer(clock, WAIT_S)
 
     def write(self, line: bytes) -> None:
         """Send one event soon."""
-        if len(self._lines) >= BUFFERED:
-            self.dropped += 1
-            return
-        self._lines.append(line)
-        self._due.set()
+        self._waiting.put(line)
 
     async def run(self) -> None:
         """Send until cancelled."""
         while True:
-            await self._due.wait()
-            await self._clock.sleep(WAIT_S)
-            self._due.clear()
-            while self._lines:
+            await self._waiting.due()
+            while self._waiting:
                 await self._send()
 
     async def _send(self) -> None:
-        lines, self._lines = self._lines[:BATCH], self._lines[BATCH:]
+        lines = self._waiting.take(BATCH)
         items = [orjson.Fragment(line) for line in lines]
         body = {"kind": "EventList", "apiVersion": API_VERSION, "metadata": {}, "items": items}
         try:
@@ -62,6 +53,6 @@ class WebhookLog:
 
     async def close(self) -> None:
         """Send what is left, once, and drop the connections."""
-        if self._lines:
+        if self._waiting:
             await self._send()
         await self._remote.close()

@@ -6,6 +6,7 @@ pkg/apis/discovery/validation/validation.go.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from muntin.model import names
@@ -106,8 +107,9 @@ def _endpoint(row: Object, kind: str | None, path: str, found: Findings) -> None
         found.each_invalid(f"{path}.hostname", row["hostname"], problems)
     hints = row.get("hints")
     if hints:
-        _zones(hints.get("forZones") or (), f"{path}.hints.forZones", found)
-        _nodes(hints.get("forNodes") or (), f"{path}.hints.forNodes", found)
+        zones, nodes = hints.get("forZones") or (), hints.get("forNodes") or ()
+        _hints(zones, f"{path}.hints.forZones", found, names.label_value)
+        _hints(nodes, f"{path}.hints.forNodes", found, names.dns1123_subdomain)
 
 
 def _ip(address: str, kind: str, path: str, found: Findings) -> None:
@@ -133,26 +135,15 @@ def _full_name(name: str, path: str, found: Findings) -> None:
         found.each_invalid(path, label, names.dns1123_label(label))
 
 
-def _zones(zones: Any, path: str, found: Findings) -> None:
-    if len(zones) > _HINTS:
-        found.too_many(path, len(zones), _HINTS)
+def _hints(rows: Any, path: str, found: Findings, problems: Callable[[str], Sequence[str]]) -> None:
+    if len(rows) > _HINTS:
+        found.too_many(path, len(rows), _HINTS)
         return
     seen: set[Any] = set()
-    for index, zone in enumerate(zones):
-        here, name = f"{path}[{index}].name", zone.get("name") or ""
+    for index, row in enumerate(rows):
+        here, name = f"{path}[{index}].name", row.get("name") or ""
         found.unique(here, name, seen)
-        found.each_invalid(here, name, names.label_value(name))
-
-
-def _nodes(nodes: Any, path: str, found: Findings) -> None:
-    if len(nodes) > _HINTS:
-        found.too_many(path, len(nodes), _HINTS)
-        return
-    seen: set[Any] = set()
-    for index, node in enumerate(nodes):
-        here, name = f"{path}[{index}].name", node.get("name") or ""
-        found.unique(here, name, seen)
-        found.each_invalid(here, name, names.dns1123_subdomain(name))
+        found.each_invalid(here, name, problems(name))
 
 
 def endpoint_slice_update(new: Object, old: Object, found: Findings) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 
 from muntin.apiserver import status
 from muntin.apiserver.admission.operation import Operation
+from muntin.apiserver.admission.policies.bound import Bound
 from muntin.apiserver.admission.policies.given import given
 from muntin.apiserver.admission.policies.matching import is_excluded, row_for
 from muntin.apiserver.admission.policies.params import Params
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.authz.expressions import decider
-from muntin.apiserver.cache import Cache, Event, ResourceCache
+from muntin.apiserver.cache import Cache, ResourceCache
 from muntin.kit.errors import Invalid, Unavailable
 from muntin.model.admission.mutation import MutatingPolicy
 from muntin.model.cel.library.authorizer import deciding
@@ -68,32 +69,11 @@ class MutatingPolicies:
         self, policies: ResourceCache, bindings: ResourceCache, cache: Cache, params: Params,
         authorizer: Authorizer, types: FieldTypes,
     ) -> None:  # fmt: skip
-        self._policies = policies
-        self._bindings = bindings
+        self._bound = Bound(policies, bindings, MutatingPolicy)
         self._cache = cache
         self._params = params
         self._authorizer = authorizer
         self._types = types
-        self._known: list[tuple[MutatingPolicy, list[Object]]] | None = None
-        for found in (policies, bindings):
-            found.observers.append(self._forget)
-
-    def _forget(self, _: Event) -> None:
-        self._known = None
-
-    def _all(self) -> list[tuple[MutatingPolicy, list[Object]]]:
-        """The policies that are bound, each with its bindings, in order of name."""
-        if self._known is None:
-            by_policy: dict[str, list[Object]] = {}
-            for item in self._bindings.items.values():
-                obj = item.object()
-                by_policy.setdefault((obj.get("spec") or {}).get("policyName", ""), []).append(obj)
-            self._known = [
-                (MutatingPolicy(item.object()), by_policy[item.name])
-                for item in self._policies.items.values()
-                if item.name in by_policy
-            ]
-        return self._known
 
     async def run(self, operation: Operation, rounds: Rounds) -> bool:
         """Let all policies that are for the operation change its object; whether they did.
@@ -123,7 +103,7 @@ class MutatingPolicies:
     async def _invocations(self, operation: Operation, failures: list[Failure]) -> list[Invocation]:
         found: list[Invocation] = []
         namespace = operation.attributes.namespace
-        for policy, bindings in self._all():
+        for policy, bindings in self._bound.all():
             row = row_for(policy.spec.get("matchConstraints"), operation)
             if row is None:
                 continue

@@ -13,12 +13,13 @@ import orjson
 
 from muntin.apiserver import status
 from muntin.apiserver.admission.operation import Operation
+from muntin.apiserver.admission.policies.bound import Bound
 from muntin.apiserver.admission.policies.given import given
 from muntin.apiserver.admission.policies.matching import is_excluded, row_for
 from muntin.apiserver.admission.policies.params import Params
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.authz.expressions import decider
-from muntin.apiserver.cache import Cache, Event, ResourceCache
+from muntin.apiserver.cache import Cache, ResourceCache
 from muntin.kit.errors import Invalid
 from muntin.model.admission.policy import Denial, Outcome, ValidatingPolicy
 from muntin.model.cel.library.authorizer import deciding
@@ -54,31 +55,10 @@ class Policies:
         self, policies: ResourceCache, bindings: ResourceCache, cache: Cache, params: Params,
         authorizer: Authorizer,
     ) -> None:  # fmt: skip
-        self._policies = policies
-        self._bindings = bindings
+        self._bound = Bound(policies, bindings, ValidatingPolicy)
         self._cache = cache
         self._params = params
         self._authorizer = authorizer
-        self._known: list[tuple[ValidatingPolicy, list[Object]]] | None = None
-        for found in (policies, bindings):
-            found.observers.append(self._forget)
-
-    def _forget(self, _: Event) -> None:
-        self._known = None
-
-    def all(self) -> list[tuple[ValidatingPolicy, list[Object]]]:
-        """The policies that are bound, each with its bindings, in order of name."""
-        if self._known is None:
-            by_policy: dict[str, list[Object]] = {}
-            for item in self._bindings.items.values():
-                obj = item.object()
-                by_policy.setdefault((obj.get("spec") or {}).get("policyName", ""), []).append(obj)
-            self._known = [
-                (ValidatingPolicy(item.object()), by_policy[item.name])
-                for item in self._policies.items.values()
-                if item.name in by_policy
-            ]
-        return self._known
 
     async def validate(self, operation: Operation) -> None:
         """Let all policies that are for the operation judge it.
@@ -89,7 +69,7 @@ class Policies:
         if is_excluded(operation.attributes):
             return
         denied: list[Denied] = []
-        for policy, bindings in self.all():
+        for policy, bindings in self._bound.all():
             row = row_for(policy.spec.get("matchConstraints"), operation)
             if row is not None:
                 denied += await self._judge(policy, bindings, operation, row)
