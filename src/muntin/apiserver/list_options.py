@@ -175,11 +175,7 @@ def _number(request: ApiRequest, name: str) -> int:
 
 
 def _optional_flag(request: ApiRequest, name: str) -> bool | None:
-    """A boolean as Go's query conversion reads it: anything but false and 0 is true."""
-    values = request.query.get(name)
-    if values is None:
-        return None
-    return values[0].lower() not in ("false", "0")
+    return request.flag(name) if name in request.query else None
 
 
 async def reach(cache: Cache, revision: int | None) -> None:

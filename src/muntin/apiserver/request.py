@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
@@ -13,6 +13,14 @@ from muntin.model.resources import Resource, Subresource
 if TYPE_CHECKING:
     from muntin.apiserver.aggregation.remote import Remote
     from muntin.model.custom.definition import Definition, Version
+
+
+def is_true(values: Sequence[str] | None) -> bool:
+    """A query parameter as a boolean: all but false, 0 and none at all is true, empty text too.
+
+    Source: apimachinery pkg/runtime/conversion.go Convert_Slice_string_To_bool.
+    """
+    return bool(values) and values[0] != "0" and values[0].lower() != "false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,7 @@ class ApiRequest:
 
     def flag(self, name: str) -> bool:
         """A boolean query parameter."""
-        return self.param(name).lower() in ("true", "1")
+        return is_true(self.query.get(name))
 
     @property
     def target(self) -> Resource:

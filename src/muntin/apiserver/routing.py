@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from muntin.apiserver import status
+from muntin.apiserver.request import is_true
 from muntin.model.resources import Resource, Subresource
 
 # What a resource's path answers to; HEAD is for what is proxied only.
@@ -98,7 +99,7 @@ def _no_subresource(resource: Resource, name: str) -> status.ApiError:
 
 def watch_asked(query: Mapping[str, list[str]]) -> bool:
     """Whether a list is to be a watch."""
-    return "watch" in query and query["watch"][0].lower() in ("true", "1", "")
+    return is_true(query.get("watch"))
 
 
 def verb_of(method: str, route: Route, *, watch_asked: bool) -> str:

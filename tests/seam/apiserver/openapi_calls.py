@@ -2,7 +2,7 @@
 
 import json
 import random
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from mutations import STRANGE, mutated
@@ -27,7 +27,7 @@ QUERIES = {
     "sendInitialEvents": ("true", "x"),
     "tailLines": ("1", "-1", "x"),
     "timeoutSeconds": ("1", "2", "x", "-5"),
-    "watch": ("false", "x"),
+    "watch": ("false", "0", "true", "x", ""),
 }
 PATCHES = (
     "application/json-patch+json",
@@ -119,10 +119,10 @@ class Calls:
             query.setdefault("timeoutSeconds", "1")
         headers, data = self._body(operation, dice, query, body, good)
         target = self._target(operation, dice, generated, good)
-        streams = "watch" in action or str(query.get("watch", "")).lower() in ("true", "1")
         text = urlencode(
             {key: _text(value) for key, value in query.items()}, doseq=True, errors="replace"
         )
+        streams = "watch" in action or asks_to_watch(text)
         return Call(
             operation.label, method, f"{target}?{text}" if text else target, data, headers, streams
         )
@@ -190,6 +190,12 @@ class Calls:
             elif choice < 0.75 and body is not None:
                 patch = body
         return {"content-type": kind}, json.dumps(patch).encode()
+
+
+def asks_to_watch(query):
+    """Whether the answer to a list with that query goes on: only false and 0 say no."""
+    values = parse_qs(query, keep_blank_values=True).get("watch", ["false"])
+    return values[0].lower() not in ("false", "0")
 
 
 def _text(value):

@@ -21,6 +21,7 @@ from muntin.model.conversion import convert
 
 NAMESPACE = "default"  # where the objects of the file are
 USER = "fuzz"
+PATIENCE_S = 15  # with an answer
 OBJECTS = [
     document
     for document in yaml.safe_load_all((Path(__file__).parent / "one_of_each.yaml").read_text())
@@ -213,7 +214,7 @@ class Caller:
             fresh = self._connection is None
             if fresh:
                 self._connection = http.client.HTTPSConnection(
-                    "127.0.0.1", self._port, context=self._context, timeout=15
+                    "127.0.0.1", self._port, context=self._context, timeout=PATIENCE_S
                 )
             try:
                 self._connection.request(method, target, body, headers or {})
@@ -222,6 +223,9 @@ class Caller:
                     self.close()
                     return answer.status, b""
                 return answer.status, answer.read()
+            except TimeoutError:
+                self.close()
+                raise
             except (http.client.RemoteDisconnected, ConnectionError):
                 self.close()
                 if fresh:

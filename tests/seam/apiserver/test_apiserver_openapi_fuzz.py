@@ -2,7 +2,7 @@
 
 No answer is a 5xx, none keeps the caller waiting, nothing fails in the log, memory stays; and
 enough calls succeed for this to have reached the code behind the checks.
-More rounds: FUZZ_ROUNDS and FUZZ_SEED in the environment.
+More: FUZZ_ROUNDS and FUZZ_SEED in the environment, or FUZZ_SECONDS, which ends the last round.
 """
 
 import json
@@ -18,7 +18,9 @@ from openapi_world import USER, Backend, Caller, World
 
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "1"))
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 SLOW_S = 5.0
+NO_ANSWER = 0
 # Endpoints that no call here can succeed at, with the reason.
 NEVER = {
     "/attach": "asks for a connection of another protocol",
@@ -59,18 +61,23 @@ class Fuzz:
         self.failures = []
         self.first = {}
         self.slow = []
+        self.rounds = 0
 
     def run(self):
         self._world.build()
         documents = list(self._documents())
         before = self._memory()
-        for number in range(SEED, SEED + ROUNDS):
-            calls = Calls(self._world, number)
+        end = time.monotonic() + SECONDS
+        while self.rounds < ROUNDS or time.monotonic() < end:
+            calls = Calls(self._world, SEED + self.rounds)
             for document in documents:
                 for operation in self._operations(document):
+                    if self.rounds >= ROUNDS and time.monotonic() >= end:
+                        break
                     self._world.ensure(operation.path)
                     for call in calls.of(operation, 1):
                         self._make(call)
+            self.rounds += 1
         self.memory = (before, self._memory())
 
     def close(self):
@@ -80,7 +87,9 @@ class Fuzz:
     def _documents(self):
         """The whole v2 document, and all of v3."""
         yield self._read("/openapi/v2")
-        if ROUNDS > 1 and self._user("GET", "/openapi/v3")[0] == 200:  # an old API has none
+        if not (ROUNDS > 1 or SECONDS):
+            return
+        if self._user("GET", "/openapi/v3")[0] == 200:  # an old API has none
             for entry in self._read("/openapi/v3")["paths"].values():
                 yield self._read(entry["serverRelativeURL"])
 
@@ -95,9 +104,12 @@ class Fuzz:
 
     def _make(self, call):
         started = time.monotonic()
-        code, body = self._user(
-            call.method, call.target, call.body, call.headers, streams=call.streams
-        )
+        try:
+            code, body = self._user(
+                call.method, call.target, call.body, call.headers, streams=call.streams
+            )
+        except TimeoutError:
+            code, body = NO_ANSWER, b""
         seconds = time.monotonic() - started
         self.answers[call.label][code] += 1
         self.first.setdefault(call.label, (call, code, body[:600]))
@@ -114,7 +126,8 @@ class Fuzz:
     def check(self):
         total = sum(self.answers.values(), Counter())
         good = sum(count for code, count in total.items() if 200 <= code < 300)
-        print(total, f"{good / total.total():.0%} succeeded, memory {self.memory} KiB")
+        print(f"{self.rounds} rounds: {total}, {good / total.total():.0%} succeeded, "
+              f"memory {self.memory} KiB")  # fmt: skip
         never = [
             self.first[label]
             for label, codes in self.answers.items()

@@ -1,3 +1,5 @@
+from urllib.parse import parse_qs
+
 import pytest
 
 from muntin.apiserver import routing, status
@@ -53,6 +55,19 @@ def test_other_paths(path):
 )
 def test_verbs(method, path, resource, verb):
     assert routing.verb(method, routing.parse(path), resource, watch_asked=False) == verb
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("", False), ("watch=false", False), ("watch=FALSE", False), ("watch=0", False),
+        ("watch=false&watch=true", False), ("watch", True), ("watch=", True), ("watch=1", True),
+        ("watch=x", True), ("watch=F", True), ("watch=00", True),
+    ],
+)  # fmt: skip
+def test_a_list_becomes_a_watch(query, asked):
+    """As kube-apiserver 1.36 answered each."""
+    assert routing.watch_asked(parse_qs(query, keep_blank_values=True)) is asked
 
 
 @pytest.mark.parametrize(

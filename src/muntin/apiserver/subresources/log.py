@@ -52,7 +52,7 @@ async def run(core: Core, request: ApiRequest) -> Answer:
         return Response(204, {}, b"")
     kubelet = kubelet_of(core.cache, node, request.target)
     url = kubelet.url("containerLogs", request.namespace, request.name, container)
-    client = core.kubelet_client(verify=not _flag(request, "insecureSkipTLSVerifyBackend"))
+    client = core.kubelet_client(verify=not request.flag("insecureSkipTLSVerifyBackend"))
     query = f"?{urlencode(options)}" if options else ""
     stream = client.stream("GET", f"{url}{query}", headers={})
     try:
@@ -116,18 +116,13 @@ async def _send(socket: WebSocket, chunks: AsyncIterator[bytes], *, as_text: boo
             await socket.send(chunk)
 
 
-def _flag(request: ApiRequest, name: str) -> bool:
-    """Upstream takes all for true that does not say no."""
-    return name in request.query and request.param(name).lower() not in ("false", "0")
-
-
 def _options(core: Core, request: ApiRequest) -> list[tuple[str, str]]:
     """The options as the kubelet is asked.
 
     Raises:
         ApiError: 422 for options that cannot be, 400 for what is no number or time.
     """
-    found = [(name, "true") for name in _FLAGS if _flag(request, name)]
+    found = [(name, "true") for name in _FLAGS if request.flag(name)]
     numbers = {name: _number(request, name) for name in _NUMBERS}
     found += [(name, str(value)) for name, value in numbers.items() if value is not None]
     causes = []
