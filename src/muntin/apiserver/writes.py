@@ -375,10 +375,10 @@ def _warnings(resource: Resource, new: Object, old: Object | None, server: Versi
         from muntin.model.custom import objects
 
         return objects.finalizer_warnings(new, old)
-    if resource is CUSTOM_RESOURCE_DEFINITIONS and old is None:
+    if resource is CUSTOM_RESOURCE_DEFINITIONS:
         from muntin.model.custom import definition_rules
 
-        return definition_rules.warnings(new)
+        return definition_rules.warnings(new, old)
     if resource.plural == "services":
         return service_warnings.of_service(new, server)
     return deprecation.of_object(resource, new)

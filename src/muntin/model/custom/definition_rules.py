@@ -16,7 +16,6 @@ from muntin.model import names
 from muntin.model.custom import (
     conditions,
     embedded,
-    lists,
     paths,
     pruning,
     schema_rules,
@@ -87,13 +86,22 @@ _USE_SCHEMA = (
 )
 
 
-def warnings(new: Object) -> list[str]:
+def warnings(new: Object, old: Object | None = None) -> list[str]:
     """What is let in and does not mean what one may think: formats that nobody checks."""
+    known = _strange_formats(old["spec"]) if old is not None else ()
+    return [
+        f'unrecognized format "{name}"'
+        for name in _strange_formats(new["spec"])
+        if name not in known
+    ]
+
+
+def _strange_formats(spec: Object) -> list[str]:
     found: dict[str, None] = {}
-    for part in _all_parts(new["spec"]):
+    for part in _all_parts(spec):
         name, kind = part.get("format"), part.get("type") or ""
         if name and not is_known_format(name, kind):
-            found[f'unrecognized format "{name}"'] = None
+            found[name] = None
     return list(found)
 
 
@@ -387,14 +395,11 @@ def _default(schema: Structural, path: str, found: Findings) -> None:
     pruning.prune(value, schema, unknown)
     if unknown:
         found.invalid(path, schema.default, "must not have unknown fields")
-        return
     mine = Findings()
-    embedded.check(schema.default, schema, mine)
+    embedded.check(schema.default, schema, mine, path)
     if not mine.causes:
         validator = Validator(schema.raw, ALL)
         mine.causes += validator.check(schema.default, base=path)
-    if not mine.causes:
-        lists.check(schema.default, schema, mine, path)
     if not mine.causes and schema.has_rules:
         from muntin.model.custom.rules import compile_rules, evaluate
 

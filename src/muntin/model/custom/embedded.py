@@ -51,10 +51,39 @@ def coerce(value: Any, schema: Structural, read: ReadMetadata, path: str) -> lis
     return unknown
 
 
-def check(value: Any, schema: Structural, found: Findings) -> None:
-    """Add what is wrong with the embedded objects of ``value``."""
-    for path, obj in places(value, schema):
+def check(value: Any, schema: Structural, found: Findings, base: str) -> None:
+    """Add what is wrong with the embedded objects of ``value``, which is at ``base``."""
+    for path, obj in places(value, schema, base):
+        if wrong := _unreadable(obj.get("metadata")):
+            found.invalid(f"{path}.metadata", obj["metadata"], wrong)
+            return
         check_one(obj, found, path)
+
+
+_TEXTS = ("name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "array"}
+
+
+def _unreadable(meta: Any) -> str:
+    """Why a default's metadata is none; empty if it can be read."""
+    if not isinstance(meta, dict):
+        return "" if meta is None else _mismatch(meta, "", "v1.ObjectMeta")
+    for field, value in meta.items():
+        if field in _TEXTS and value is not None and not isinstance(value, str):
+            return _mismatch(value, field, "string")
+        if field in ("labels", "annotations") and value is not None:
+            if not isinstance(value, dict):
+                return _mismatch(value, field, "map[string]string")
+            for item in value.values():
+                if item is not None and not isinstance(item, str):
+                    return _mismatch(item, field, "string")
+    return ""
+
+
+def _mismatch(value: Any, field: str, wanted: str) -> str:
+    target = f"struct field ObjectMeta.{field}" if field else "value"
+    kind = _KINDS.get(type(value), "object")
+    return f"json: cannot unmarshal {kind} into Go {target} of type {wanted}"
 
 
 def check_one(obj: Object, found: Findings, path: str) -> None:

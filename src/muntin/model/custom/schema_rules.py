@@ -61,6 +61,7 @@ def _check(
     _map_type(schema, path, found)
     _list_type(schema, path, found)
     _list_keys(schema, path, found)
+    _elements(schema, path, found)
     _rules(schema, path, place, found)
 
 
@@ -141,9 +142,6 @@ def _list_type(schema: Json, path: str, found: Findings) -> None:
     if list_type not in ("atomic", "set", "map"):
         known = ("atomic", "set", "map")
         found.not_supported(f"{path}.x-kubernetes-list-type", list_type, known)
-    if list_type in ("set", "map") and isinstance(items, Mapping) and items.get("nullable"):
-        text = f"cannot be nullable when x-kubernetes-list-type is {list_type}"
-        found.forbidden(f"{path}.items.nullable", text)
 
 
 def _list_keys(schema: Json, path: str, found: Findings) -> None:
@@ -171,7 +169,7 @@ def _list_keys(schema: Json, path: str, found: Findings) -> None:
 
 
 def _key_properties(items: Json, keys: list[str], path: str, found: Findings) -> None:
-    properties, required = items.get("properties") or {}, items.get("required") or ()
+    properties = items.get("properties") or {}
     for index, key in enumerate(keys):
         item, at = properties.get(key), f"{path}.items.properties[{key}]"
         if item is None:
@@ -183,13 +181,30 @@ def _key_properties(items: Json, keys: list[str], path: str, found: Findings) ->
         if key in keys[:index]:
             text = "must not contain duplicate entries"
             found.invalid(f"{path}.x-kubernetes-list-map-keys", keys, text)
-        if item is not None and key not in required and item.get("default") is None:
+
+
+def _elements(schema: Json, path: str, found: Findings) -> None:
+    """Elements of sets and maps are there, and so are the keys of those of maps."""
+    items, list_type = schema.get("items"), schema.get("x-kubernetes-list-type")
+    if list_type not in ("set", "map") or not isinstance(items, Mapping):
+        return
+    if items.get("nullable"):
+        text = f"cannot be nullable when x-kubernetes-list-type is {list_type}"
+        found.forbidden(f"{path}.items.nullable", text)
+    if list_type == "set":
+        return
+    properties, required = items.get("properties") or {}, items.get("required") or ()
+    for key in schema.get("x-kubernetes-list-map-keys") or ():
+        item, at = properties.get(key), f"{path}.items.properties[{key}]"
+        if item is None:
+            continue
+        if key not in required and item.get("default") is None:
             found.required(
                 f"{at}.default",
                 "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
                 "required property",
             )
-        if item is not None and item.get("nullable"):
+        if item.get("nullable"):
             text = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
             found.forbidden(f"{at}.nullable", text)
 
