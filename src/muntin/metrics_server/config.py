@@ -10,7 +10,8 @@ class MetricsServerConfig:
     """``namespace`` and ``service_account`` say who asks the kubelets; ``allowed_names`` are the
     common names that the API server's proxy may have, whose certificate the listener has verified.
 
-    A usage is what passed between two looks, so the first two follow one another soon.
+    Every kubelet is looked at every ``interval_s``. A usage is what passed between two looks, so
+    nodes and pods that are new are looked at every ``first_interval_s`` until theirs is known.
     """
 
     namespace: str = "kube-system"

@@ -79,39 +79,69 @@ def usage(older: Sample | None, newer: Sample | None) -> Usage | None:
     return Usage(newer.at_s, window_s, cpu_n, newer.memory_bytes)
 
 
-@dataclass(slots=True)
-class Looks:
-    """The last two looks at every node."""
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The last sample of one counter, and an earlier one to compare it with."""
 
-    newer: dict[str, Look] = field(default_factory=dict)
-    older: dict[str, Look] = field(default_factory=dict)
+    newer: Sample
+    older: Sample | None = None
+
+    def then(self, sample: Sample, widest_s: float) -> Pair:
+        """The pair after ``sample``.
+
+        Looks that follow one another soon widen one window, up to ``widest_s``: a mean over few
+        seconds is rough. A container that was started anew counts from zero, and has one sample.
+        """
+        if sample.at_s <= self.newer.at_s:
+            return self
+        if sample.cpu_ns < self.newer.cpu_ns:
+            return Pair(sample)
+        if self.older is not None and sample.at_s - self.older.at_s <= widest_s:
+            return Pair(sample, self.older)
+        return Pair(sample, self.newer)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What was used between both."""
+        return usage(self.older, self.newer)
+
+
+class Looks:
+    """What the last looks at every node say, in windows of up to ``widest_s`` seconds."""
+
+    def __init__(self, widest_s: float) -> None:
+        self._widest_s = widest_s
+        self._nodes: dict[str, Pair] = {}
+        self._pods: dict[str, dict[PodKey, dict[str, Pair]]] = {}
 
     def add(self, node: str, look: Look) -> None:
-        """Keep ``look``, unless it is no later than the one before."""
-        before = self.newer.get(node)
-        if before is not None:
-            if look.node.at_s <= before.node.at_s:
-                return
-            self.older[node] = before
-        self.newer[node] = look
+        """Take in ``look``; pods and containers that are not in it are forgotten."""
+        self._nodes[node] = self._next(self._nodes.get(node), look.node)
+        before = self._pods.get(node, {})
+        self._pods[node] = {
+            key: {
+                name: self._next(before.get(key, {}).get(name), sample)
+                for name, sample in containers.items()
+            }
+            for key, containers in look.pods.items()
+        }
+
+    def _next(self, pair: Pair | None, sample: Sample) -> Pair:
+        return Pair(sample) if pair is None else pair.then(sample, self._widest_s)
 
     def keep(self, nodes: set[str]) -> None:
         """Forget all other nodes."""
-        for looks in (self.newer, self.older):
-            for name in looks.keys() - nodes:
-                del looks[name]
+        for name in self._nodes.keys() - nodes:
+            del self._nodes[name], self._pods[name]
 
     def node(self, name: str) -> Usage | None:
         """What a node used."""
-        older, newer = self.older.get(name), self.newer.get(name)
-        return usage(older.node, newer.node) if older and newer else None
+        pair = self._nodes.get(name)
+        return pair.usage if pair else None
 
     def pod(self, node: str, key: PodKey) -> dict[str, Usage]:
         """What the containers of a pod on ``node`` used; empty unless it is known of each."""
-        older, newer = self.older.get(node), self.newer.get(node)
-        if older is None or newer is None:
-            return {}
-        before, after = older.pods.get(key, {}), newer.pods.get(key, {})
-        found = {name: usage(before.get(name), sample) for name, sample in after.items()}
+        pairs = self._pods.get(node, {}).get(key, {})
+        found = {name: pair.usage for name, pair in pairs.items()}
         known = {name: one for name, one in found.items() if one is not None}
         return known if len(known) == len(found) else {}

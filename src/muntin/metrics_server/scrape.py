@@ -13,8 +13,9 @@ from muntin.kit.clock import Clock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.log import fields
 from muntin.metrics_server.config import MetricsServerConfig
+from muntin.metrics_server.news import News
 from muntin.metrics_server.samples import Look, Looks, look_of
-from muntin.model.resources import NODES, SERVICE_ACCOUNTS
+from muntin.model.resources import SERVICE_ACCOUNTS
 from muntin.seams.kube import KubeClient
 
 log = logging.getLogger(__name__)
@@ -40,24 +41,27 @@ class Scraper:
         self._token = ""
         self._token_ends = 0.0
         self._silent: set[str] = set()
-        self.looks = Looks()
+        self._all_at = 0.0  # when every kubelet is to be asked
+        self._news = News(client, clock, patience_s=2 * config.interval_s)
+        self.looks = Looks(widest_s=1.5 * config.interval_s)
 
     async def run(self) -> None:
         """Look until cancelled."""
-        while True:
-            try:
-                await self.look()
-            except errors.MuntinError as err:
-                log.warning("nodes could not be listed", **fields(error=err))
-            config = self._config
-            is_first = not self.looks.older
-            await self._clock.sleep(config.first_interval_s if is_first else config.interval_s)
+        async with asyncio.TaskGroup() as group:
+            for informer in (self._news.nodes, self._news.pods):
+                group.create_task(informer.run())
+                await informer.synced.wait()
+            while True:
+                try:
+                    await self.look()
+                except errors.MuntinError as err:
+                    log.warning("kubelets cannot be asked", **fields(error=err))
+                await self._clock.sleep(self._config.first_interval_s)
 
     async def look(self) -> None:
-        """Ask every kubelet once; who does not answer keeps the looks it had."""
-        nodes = (await self._client.list(NODES)).items
-        self.looks.keep({node["metadata"]["name"] for node in nodes})
+        """Ask the kubelets that are due once; who does not answer keeps the looks it had."""
         token = await self._bearer()
+        nodes = self._due()
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def ask(node: Object) -> None:
@@ -67,6 +71,16 @@ class Scraper:
         async with asyncio.TaskGroup() as group:
             for node in nodes:
                 group.create_task(ask(node))
+
+    def _due(self) -> list[Object]:
+        """All when their time has come; in between, those that have something new."""
+        now = self._clock.monotonic()
+        if now < self._all_at:
+            return self._news.waiting(self.looks)
+        self._all_at = now + self._config.interval_s
+        nodes = self._news.nodes.all()
+        self.looks.keep({node["metadata"]["name"] for node in nodes})
+        return nodes
 
     async def _ask(self, node: Object, token: str) -> None:
         name = node["metadata"]["name"]

@@ -59,26 +59,59 @@ def test_a_kubelet_that_knows_nothing_of_its_node_gives_no_look() -> None:
     assert look_of({"node": {"nodeName": "lin01"}, "pods": []}) is None
 
 
+WEB = ("default", "web")
+
+
+def look(at_s: float, cpu_ns: int) -> Look:
+    return Look(Sample(at_s, cpu_ns, 4), {WEB: {"main": Sample(at_s, cpu_ns, 3)}})
+
+
 def test_the_last_two_looks_count() -> None:
-    looks = Looks()
+    looks = Looks(widest_s=15)
     for at_s, cpu_ns in ((10.0, 0), (20.0, 1_000_000_000), (40.0, 5_000_000_000)):
-        container = {"main": Sample(at_s, cpu_ns, 3)}
-        looks.add("n", Look(Sample(at_s, cpu_ns, 4), {("default", "web"): container}))
+        looks.add("n", look(at_s, cpu_ns))
     assert looks.node("n") == Usage(40, 20, 200_000_000, 4)
-    assert looks.pod("n", ("default", "web")) == {"main": Usage(40, 20, 200_000_000, 3)}
-    looks.add("n", Look(Sample(40, 6_000_000_000, 4)))  # the same moment again
+    assert looks.pod("n", WEB) == {"main": Usage(40, 20, 200_000_000, 3)}
+    looks.add("n", look(40, 6_000_000_000))  # the same moment again
     assert looks.node("n") == Usage(40, 20, 200_000_000, 4)
     looks.keep(set())
     assert looks.node("n") is None
-    assert looks.pod("n", ("default", "web")) == {}
+    assert looks.pod("n", WEB) == {}
+
+
+def test_looks_that_follow_one_another_soon_widen_one_window() -> None:
+    looks = Looks(widest_s=22.5)
+    windows = []
+    for at_s in (0, 3, 18, 33, 36, 39, 42, 57):
+        looks.add("n", look(at_s, at_s))
+        usage = looks.node("n")
+        windows.append(usage.window_s if usage else None)
+    assert windows == [None, 3, 18, 15, 18, 21, 3, 18]
 
 
 def test_a_pod_with_a_new_container_waits_for_the_next_look() -> None:
-    looks = Looks()
-    key = ("default", "web")
-    looks.add("n", Look(Sample(1, 0, 0), {key: {"a": Sample(1, 0, 0)}}))
-    looks.add("n", Look(Sample(2, 0, 0), {key: {"a": Sample(2, 5, 0), "b": Sample(2, 5, 0)}}))
-    assert looks.pod("n", key) == {}
+    looks = Looks(widest_s=15)
+    looks.add("n", Look(Sample(1, 0, 0), {WEB: {"a": Sample(1, 0, 0)}}))
+    looks.add("n", Look(Sample(2, 0, 0), {WEB: {"a": Sample(2, 5, 0), "b": Sample(2, 5, 0)}}))
+    assert looks.pod("n", WEB) == {}
+
+
+def test_a_container_that_was_started_anew_waits_for_the_next_look() -> None:
+    looks = Looks(widest_s=15)
+    for at_s, cpu_ns in ((1, 50), (4, 80), (7, 10)):
+        looks.add("n", look(at_s, cpu_ns))
+    assert looks.pod("n", WEB) == {}
+    looks.add("n", look(9, 12))
+    assert looks.pod("n", WEB) == {"main": Usage(9, 2, 1, 3)}
+
+
+def test_a_pod_that_is_in_no_look_any_more_is_forgotten() -> None:
+    looks = Looks(widest_s=15)
+    for at_s in (1, 4):
+        looks.add("n", look(at_s, 5))
+    looks.add("n", Look(Sample(7, 9, 4)))
+    assert looks.pod("n", WEB) == {}
+    assert looks.node("n") == Usage(7, 6, 1, 4)
 
 
 def test_objects_have_the_quantities_of_metrics_server() -> None:
