@@ -244,7 +244,13 @@ class ApiServer:
 
 def _limits(config: ApiServerConfig, cache: Cache, metrics: Metrics, clock: Clock) -> RequestLimits:
     limits = config.limits
-    flow = FlowControl(cache, metrics, seats=limits.seats, wait_s=limits.request_timeout_s / 4)
+    flow = FlowControl(
+        cache,
+        metrics,
+        version=parse_kubernetes(config.kubernetes_version),
+        seats=limits.seats,
+        wait_s=limits.request_timeout_s / 4,
+    )
     return RequestLimits(flow, metrics, clock, limits.request_timeout_s)
 
 

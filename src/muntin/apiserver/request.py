@@ -20,7 +20,7 @@ def is_true(values: Sequence[str] | None) -> bool:
 
     Source: apimachinery pkg/runtime/conversion.go Convert_Slice_string_To_bool.
     """
-    return bool(values) and values[0] != "0" and values[0].lower() != "false"
+    return bool(values and values[0] != "0" and values[0].lower() != "false")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ class ApiFeature(StrEnum):
     OPENAPI_V3 = "openapi-v3"
     SERVICE_WARNINGS = "service-warnings"
     EXTERNAL_IPS_DEPRECATED = "external-ips-deprecated"
+    LENT_SEATS = "lent-seats"
+    EXEMPT_SHARES = "exempt-shares"
+    LEASES_ALONE_ELECT = "leases-alone-elect"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -67,6 +70,12 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.SERVICE_WARNINGS: (1, 25),
     # So are external addresses of Services, which anybody could claim.
     ApiFeature.EXTERNAL_IPS_DEPRECATED: (1, 36),
+    # Priority levels lend their seats to others.
+    ApiFeature.LENT_SEATS: (1, 26),
+    # The exempt level has shares, too.
+    ApiFeature.EXEMPT_SHARES: (1, 28),
+    # Leaders are elected over Leases, and Endpoints and ConfigMaps have no flows of their own.
+    ApiFeature.LEASES_ALONE_ELECT: (1, 34),
 }
 
 

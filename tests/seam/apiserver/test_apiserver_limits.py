@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 
+import pytest
 from api_in_process import JSON, KEY, MAPS, PODS, Api, config_map, pod, run
 
 from muntin.apiserver.config import ApiServerConfig
@@ -35,11 +36,11 @@ class SlowStore(MemoryStore):
         return await super().create(key, value)
 
 
-def serve(scenario, *, store=None, **limits):
+def serve(scenario, *, store=None, version="1.34", **limits):
     async def main():
         found = store or SlowStore()
         config = ApiServerConfig(
-            kubernetes_version="1.34",
+            kubernetes_version=version,
             service_account_key=KEY,
             advertise_address="192.0.2.1",
             limits=LimitsConfig(**limits),
@@ -328,6 +329,63 @@ def test_default_objects_are_kept_right():
         assert (await api("GET", path))["spec"]["matchingPrecedence"] == 8999
 
     serve(scenario)
+
+
+@pytest.mark.parametrize(
+    ("version", "served", "shares"),
+    [
+        ("1.20", "v1beta1", "assuredConcurrencyShares"),
+        ("1.25", "v1beta2", "assuredConcurrencyShares"),
+        ("1.26", "v1beta3", "nominalConcurrencyShares"),
+        ("1.28", "v1beta3", "nominalConcurrencyShares"),
+        ("1.29", "v1", "nominalConcurrencyShares"),
+        ("1.36", "v1", "nominalConcurrencyShares"),
+    ],
+)
+def test_default_objects_are_written_in_the_version_that_is_served(version, served, shares):
+    async def scenario(server, api, store):
+        group = f"{FLOW.rpartition('/')[0]}/{served}"
+        levels = (await api("GET", f"{group}/prioritylevelconfigurations"))["items"]
+        found = {row["metadata"]["name"]: row for row in levels}
+        assert len(found) == (7 if version == "1.20" else 8)
+        limited = found["workload-low"]["spec"]["limited"]
+        assert limited[shares] == 100
+        assert ("lendablePercent" in limited) == (version not in ("1.20", "1.25"))
+        assert ("exempt" in found["exempt"]["spec"]) == (version in ("1.28", "1.29", "1.36"))
+        for row in (await api("GET", f"{group}/flowschemas"))["items"]:
+            managers = {entry["manager"]: entry for entry in row["metadata"]["managedFields"]}
+            assert set(managers) == {
+                f"api-priority-and-fairness-config-{part}-v1" for part in ("producer", "consumer")
+            }
+            written = {entry["apiVersion"] for entry in managers.values()}
+            assert written == {group.removeprefix("/apis/")}
+            assert row["status"]["conditions"][0]["reason"] == "Found"
+        exempt = (await api("GET", f"{group}/flowschemas/exempt"))["metadata"]["uid"]
+        assert api.headers["x-kubernetes-pf-flowschema-uid"] == exempt
+
+    serve(scenario, version=version)
+
+
+def test_an_old_api_suggests_once():
+    """What a user took away or changed stays so; what is mandatory does not."""
+
+    async def scenario(server, api, store):
+        path = f"{FLOW}beta1/flowschemas"
+        await api("DELETE", f"{path}/global-default")
+        for name in ("service-accounts", "catch-all"):
+            changed = await api("GET", f"{path}/{name}")
+            changed["spec"]["matchingPrecedence"] = 8999
+            await api("PUT", f"{path}/{name}", changed)
+        for _ in range(200):
+            if (await api("GET", f"{path}/catch-all"))["spec"]["matchingPrecedence"] == 10000:
+                break
+            await asyncio.sleep(0.01)
+        rows = {row["metadata"]["name"]: row["spec"] for row in (await api("GET", path))["items"]}
+        assert rows["catch-all"]["matchingPrecedence"] == 10000
+        assert rows["service-accounts"]["matchingPrecedence"] == 8999
+        assert "global-default" not in rows
+
+    serve(scenario, version="1.20")
 
 
 def test_a_schema_that_leads_nowhere_dangles():

@@ -11,7 +11,7 @@ from muntin.apiserver.flowcontrol.matching import Digest, matches
 from muntin.apiserver.flowcontrol.queues import FairQueues, deal
 from muntin.apiserver.retries import RetryAfter
 
-SCHEMAS = defaults.flow_schemas()
+SCHEMAS = defaults.flow_schemas((1, 36))
 MASTER = ("system:masters", "system:authenticated")
 KNOWN = ("system:authenticated",)
 
@@ -51,6 +51,79 @@ def first(digest):
 )  # fmt: skip
 def test_what_the_default_schemas_catch(digest, schema):
     assert first(digest) == schema
+
+
+ALWAYS = {
+    "exempt", "system-leader-election", "system-nodes", "kube-controller-manager",
+    "kube-scheduler", "kube-system-service-accounts", "service-accounts", "global-default",
+    "catch-all",
+}  # fmt: skip
+BEFORE_LEASES = {"workload-leader-election"}
+SINCE = {"probes", "system-node-high"}
+
+
+@pytest.mark.parametrize(
+    ("version", "more"),
+    [
+        ((1, 20), BEFORE_LEASES),
+        ((1, 25), BEFORE_LEASES | SINCE | {"endpoint-controller"}),
+        ((1, 33), BEFORE_LEASES | SINCE | {"endpoint-controller"}),
+        ((1, 34), SINCE),
+        ((1, 36), SINCE),
+    ],
+)
+def test_the_schemas_of_each_version(version, more):
+    """As the API servers of these versions have them."""
+    rows = defaults.flow_schemas(version)
+    assert {row["metadata"]["name"] for row in rows} == ALWAYS | more
+    precedences = [row["spec"]["matchingPrecedence"] for row in rows]
+    assert precedences == sorted(precedences)
+    assert {defaults.AUTO_UPDATE in row["metadata"].get("annotations", {}) for row in rows} == {
+        version > (1, 20)
+    }
+    levels = {row["metadata"]["name"] for row in defaults.priority_levels(version)}
+    assert {row["spec"]["priorityLevelConfiguration"]["name"] for row in rows} == levels
+
+
+@pytest.mark.parametrize(
+    ("version", "nodes", "lends", "exempt"),
+    [
+        ((1, 20), False, False, False),
+        ((1, 25), True, False, False),
+        ((1, 26), True, True, False),
+        ((1, 27), True, True, False),
+        ((1, 28), True, True, True),
+        ((1, 36), True, True, True),
+    ],
+)
+def test_the_levels_of_each_version(version, nodes, lends, exempt):
+    """As the API servers of these versions have them."""
+    rows = {row["metadata"]["name"]: row["spec"] for row in defaults.priority_levels(version)}
+    assert ("node-high" in rows) == nodes
+    assert (rows["workload-low"]["limited"].get("lendablePercent") == 90) == lends
+    assert ("lendablePercent" in rows["catch-all"]["limited"]) == lends
+    assert ("exempt" in rows["exempt"]) == exempt
+    shares = {name: spec["limited"]["nominalConcurrencyShares"] for name, spec in rows.items()
+              if name != "exempt"}  # fmt: skip
+    assert shares == {
+        "catch-all": 5, "system": 30, "leader-election": 10, "workload-high": 40,
+        "workload-low": 100, "global-default": 20, **({"node-high": 40} if nodes else {}),
+    }  # fmt: skip
+
+
+def test_an_old_api_knows_leaders_by_more_than_leases():
+    old = defaults.flow_schemas((1, 20))
+    account = "system:serviceaccount:kube-system:x"
+    found = {
+        namespace: next(
+            row["metadata"]["name"] for row in old
+            if matches(row["spec"], Digest(account, KNOWN, "update", "", "endpoints", namespace))
+        )
+        for namespace in ("kube-system", "default")
+    }  # fmt: skip
+    assert found == {
+        "kube-system": "system-leader-election", "default": "workload-leader-election"
+    }  # fmt: skip
 
 
 def test_a_resource_rule_without_cluster_scope_needs_a_namespace():

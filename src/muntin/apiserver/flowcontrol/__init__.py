@@ -25,6 +25,7 @@ from muntin.apiserver.metrics import LONG_RUNNING, Metrics
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.retries import RetryAfter
 from muntin.kit.http.messages import Response
+from muntin.model.gates import Version
 
 __all__ = ["FlowControl"]
 
@@ -88,10 +89,13 @@ class Seat:
 
 
 class FlowControl:
-    """The flow control of one server with ``seats`` for all limited levels together."""
+    """The flow control of a server with ``seats`` for all limited levels, of an API ``version``."""
 
-    def __init__(self, cache: Cache, metrics: Metrics, *, seats: int, wait_s: float) -> None:
+    def __init__(
+        self, cache: Cache, metrics: Metrics, *, version: Version, seats: int, wait_s: float
+    ) -> None:
         self._cache = cache
+        self._version = version
         self._wait_s = wait_s
         self.pool = Pool(seats)
         self._schemas: list[tuple[Object, Flow]] = []
@@ -126,7 +130,7 @@ class FlowControl:
     def _configure(self) -> None:
         self._stale = False
         old, kept = self.pool.levels, []
-        for obj in self._objects(LEVELS, defaults.priority_levels()):
+        for obj in self._objects(LEVELS, defaults.priority_levels(self._version)):
             metadata, spec = obj["metadata"], obj.get("spec") or {}
             level = Level(metadata["name"], metadata.get("uid", ""), spec)
             before = old.get(level.name)
@@ -148,7 +152,7 @@ class FlowControl:
 
     def _ordered_schemas(self) -> list[tuple[Object, Flow]]:
         found = []
-        for obj in self._objects(SCHEMAS, defaults.flow_schemas()):
+        for obj in self._objects(SCHEMAS, defaults.flow_schemas(self._version)):
             metadata, spec = obj["metadata"], obj.get("spec") or {}
             reference = (spec.get("priorityLevelConfiguration") or {}).get("name", "")
             level = self.pool.levels.get(reference)

@@ -20,7 +20,9 @@ from muntin.apiserver.flowcontrol import LEVELS, SCHEMAS, defaults
 from muntin.kit import errors
 from muntin.kit.clock import rfc3339
 from muntin.kit.log import fields
+from muntin.model.conversion import convert
 from muntin.model.resources import Resource
+from muntin.model.windows_releases import parse_kubernetes
 
 log = logging.getLogger(__name__)
 
@@ -37,23 +39,36 @@ class FlowUpkeep:
 
     def __init__(self, core: Core, transport: DirectTransport) -> None:
         self._core = core
+        self._version = parse_kubernetes(core.config.kubernetes_version)
         self._transport = transport
         self._changed = asyncio.Event()
         core.limits.flow.changed = self._changed.set
 
     async def settle(self) -> None:
         """Write whatever is not as it should be now."""
-        rows = self._core.registry.storage_rows
-        if SCHEMAS not in rows or LEVELS not in rows:
-            return  # this version of the API does not know them: the defaults hold by themselves
         self._changed.clear()
-        levels, schemas = rows[LEVELS], rows[SCHEMAS]
-        wanted = [
-            *((levels, _as_served(obj, levels.version)) for obj in defaults.priority_levels()),
-            *((schemas, obj) for obj in defaults.flow_schemas()),
-        ]
+        levels, schemas = self._row(LEVELS), self._row(SCHEMAS)
+        if levels is None or schemas is None:
+            return  # turned off: the defaults hold by themselves
+        exempt, *others = defaults.priority_levels(self._version)
+        wanted = [(levels, obj) for obj in others]
+        wanted += [(schemas, obj) for obj in defaults.flow_schemas(self._version)]
+        if not self._suggests(levels):
+            wanted = [pair for pair in wanted if pair[1]["metadata"]["name"] in defaults.MANDATORY]
         await asyncio.gather(*(self._ensure(*pair) for pair in wanted))
+        await self._ensure(levels, exempt)  # the last: it says that all others were made
         await asyncio.gather(*(self._mark(schemas, obj) for obj in self._misjudged(levels)))
+
+    def _row(self, storage: str) -> Resource | None:
+        """The served row of the version that is preferred."""
+        rows = self._core.registry.rows
+        return next((row for row in rows if row.storage_name == storage), None)
+
+    def _suggests(self, levels: Resource) -> bool:
+        """Whether suggestions are to be there; an old API makes them once, with a new store."""
+        if defaults.are_kept_up(self._version):
+            return True
+        return self._core.cache.get(levels, "", "exempt") is None
 
     async def run(self) -> None:
         """Settle after each change and each minute, for ever."""
@@ -73,12 +88,12 @@ class FlowUpkeep:
         name = obj["metadata"]["name"]
         item = self._core.cache.get(row, "", name)
         if item is None:
-            await self._send("POST", row.path(), obj, _PRODUCER)
+            await self._send("POST", row, row.path(), obj, _PRODUCER)
             return
         current = item.object()
         if _is_ours(current) and not _holds(current.get("spec"), obj["spec"]):
             wanted = {**current, "spec": obj["spec"]}
-            await self._send("PUT", row.path(name), wanted, _PRODUCER)
+            await self._send("PUT", row, row.path(name), wanted, _PRODUCER)
 
     def _misjudged(self, levels: Resource) -> Iterator[Object]:
         """The FlowSchemas whose condition Dangling is not true, with the one that is."""
@@ -96,9 +111,10 @@ class FlowUpkeep:
 
     async def _mark(self, row: Resource, obj: Object) -> None:
         path = row.path(obj["metadata"]["name"], subresource="status")
-        await self._send("PUT", path, obj, _CONSUMER)
+        await self._send("PUT", row, path, obj, _CONSUMER)
 
-    async def _send(self, method: str, path: str, obj: Object, manager: str) -> None:
+    async def _send(self, method: str, row: Resource, path: str, obj: Object, manager: str) -> None:
+        obj = convert(obj, self._core.registry.stored(row), row)
         answer = await self._transport.request(
             method, f"{path}?fieldManager={manager}", headers=_HEADERS, body=orjson.dumps(obj)
         )
@@ -123,20 +139,6 @@ def _holds(found: Any, wanted: Any) -> bool:
         pairs = zip(found, wanted, strict=False)
         return len(found) == len(wanted) and all(_holds(*pair) for pair in pairs)
     return bool(found == wanted)
-
-
-def _as_served(level: Object, version: str) -> Object:
-    """A priority level as older versions of its API spell it."""
-    if version in ("v1", "v1beta3"):
-        return level
-    spec = dict(level["spec"])
-    spec.pop("exempt", None)
-    if "limited" in spec:
-        limited = dict(spec["limited"])
-        limited["assuredConcurrencyShares"] = limited.pop("nominalConcurrencyShares")
-        limited.pop("lendablePercent", None)
-        spec["limited"] = limited
-    return {**level, "spec": spec}
 
 
 def _dangling(level: str, *, found: bool) -> Object:
