@@ -294,3 +294,45 @@ def test_base64_that_is_no_ascii():
         assert "illegal base64 data at input byte 2" in refused["message"]
 
     run(scenario)
+
+
+def test_a_patched_scale_is_still_a_scale():
+    """Words and codes as kube-apiserver 1.36 gave them."""
+    merge = {"content-type": "application/merge-patch+json"}
+    strategic = {"content-type": "application/strategic-merge-patch+json"}
+
+    async def scenario(server, api):
+        await api("POST", DEPLOYMENTS, deployment(replicas=3))
+        path = f"{DEPLOYMENTS}/web/scale"
+
+        async def refused(patch, headers=strategic, code=422):
+            return (await api("PATCH", path, patch, headers=headers, code=code))["message"]
+
+        prefix = ' "" is invalid: patch: Invalid value: "map'
+        for patch, why in (
+            ({"metadata": 1}, '[metadata:1]": cannot restore struct from: int64'),
+            ({"metadata": []}, '[metadata:[]]": cannot restore struct from: slice'),
+            ({"spec": 3}, '[spec:3]": cannot restore struct from: int64'),
+            ({"spec": {"replicas": "x"}}, '[spec:map[replicas:x]]": unrecognized type: int32'),
+            ({"metadata": {"resourceVersion": 1}},
+             '[metadata:map[resourceVersion:1]]": cannot convert int64 to string'),
+        ):  # fmt: skip
+            assert await refused(patch) == prefix + why
+        for patch, why in (
+            ({"metadata": "x"}, "string into Go struct field Scale.metadata of type v1.ObjectMeta"),
+            ({"spec": {"replicas": 1.5}},
+             "number 1.5 into Go struct field ScaleSpec.spec.replicas of type int32"),
+            ({"spec": {"replicas": 2**33}},
+             "number 8589934592 into Go struct field ScaleSpec.spec.replicas of type int32"),
+            ({"status": 3}, "number into Go struct field Scale.status of type v1.ScaleStatus"),
+        ):  # fmt: skip
+            assert (await refused(patch, merge)).endswith(f": json: cannot unmarshal {why}")
+        nameless = "the name of the object (web based on URL) was undeterminable: name must be"
+        assert (await refused({"metadata": None}, code=400)).startswith(nameless)
+        other = "the name of the object (x) does not match the name on the URL (web)"
+        assert await refused({"metadata": {"name": "x"}}, merge, 400) == other
+        body = {"metadata": {"name": "x"}, "spec": {"replicas": 1}}
+        assert (await api("PUT", path, body, code=400))["message"] == other
+        assert (await api("GET", path))["spec"] == {"replicas": 3}
+
+    run(scenario)

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver import bodies, field_managers, output, status, writes
+from muntin.apiserver import applying, bodies, field_managers, output, status, strategy, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
@@ -36,7 +36,11 @@ async def run(core: Core, request: ApiRequest) -> Response:
         if asked is None:
             new = bodies.read_as(request, spoken or type_, "v1", "Scale", core.schema)
         else:
-            new = patch.apply_as(core.schema, type_, scale_of(old), asked)
+            new = patch.applied_as(core.schema, type_, "v1", "Scale", scale_of(old), asked)
+        metadata = new.get("metadata") or {}
+        if not metadata.get("name"):
+            raise applying.without_name(request)
+        strategy.check_name(metadata, request.name)
         return _scaled(old, new, request)
 
     async def applied(old: Object, item: Item) -> writes.Managed:

@@ -302,6 +302,17 @@ def apply(core: Core, request: ApiRequest, document: Object, patch: Patch) -> Ob
     return apply_as(core.schema, type_, document, patch)
 
 
+def applied_as(
+    schema: Schema, type_: Type, version: str, kind: str, document: Object, patch: Patch
+) -> Object:
+    """As `apply_as`; what it makes is an object of that kind, which no resource stores."""
+    patched = apply_as(schema, type_, document, patch)
+    try:
+        return decoding.decode_as(schema, type_, patched, version, kind).object
+    except decoding.Undecodable as err:
+        raise _undecodable(status.bad_request(err.message), kind, patch, patched) from err
+
+
 def apply_as(schema: Schema, type_: Type | None, document: Object, patch: Patch) -> Object:
     """As `apply`, for a document of ``type_``, which only strategic-merge patches go by."""
     kind, value = patch.kind, patch.value
