@@ -26,6 +26,12 @@ from typing import Any
 from muntin.model.resources import RESOURCES
 
 TARGET = Path(__file__).parent.parent / "src/muntin/model/data/schema.tsv"
+PLAIN = Path(__file__).parent / "sources/kubernetes-protobuf-fields.json"
+# What the marks do not tell: these were optional before they were required, and had no pointers.
+ONCE_OPTIONAL = {("PodIP", "ip"), ("HostAlias", "ip")}
+BYTES = "y"  # never pointers, and left out when they are optional and empty
+# Embedded in others, which then have their fields.
+EMBEDDED = "", "rule"
 OLD_RELEASE = "1.20.0"
 # The last release with every kind of the groups that were emptied before 1.20.
 LAST_OLD_GROUPS = "1.15.0"
@@ -138,6 +144,31 @@ def package(name: str) -> str:
     return name.rpartition(".")[0]
 
 
+@cache
+def marks() -> dict[str, dict[str, list[Any]]]:
+    """Per type, by its name in the schema, what is known of its fields on the wire."""
+    source = json.loads(PLAIN.read_bytes())
+    found = {}
+    for owner, messages in source.items():
+        stem = f"io.k8s.{owner.removeprefix('k8s.io.').replace('_', '-')}"
+        for message, fields in messages.items():
+            inner = [messages.get(fields[name][1], {}) for name in EMBEDDED if name in fields]
+            found[f"{stem}.{message}"] = {
+                **fields,
+                **{k: v for row in inner for k, v in row.items()},
+            }
+    return found
+
+
+def is_plain(name: str, field: str, short: str) -> bool:
+    """Whether a scalar is not told apart from none when it is zero, and then left out."""
+    short = short.partition("|")[0]
+    if short == BYTES or (name.rpartition(".")[2], field) in ONCE_OPTIONAL:
+        return True
+    fact = marks().get(name, {}).get(field, ())
+    return short in SCALARS.values() and len(fact) > 2 and fact[2] == "?"
+
+
 def line(name: str, schema: dict[str, Any]) -> str:
     """One type: name, own kind, group-version-kinds, fields (``!`` marks the required ones)."""
     kinds = sorted(
@@ -145,10 +176,11 @@ def line(name: str, schema: dict[str, Any]) -> str:
         for row in schema.get("x-kubernetes-group-version-kind", ())
     )
     required = frozenset(schema.get("required", ()))
-    fields = [
-        f"{'!' if field in required else ''}{field}:{code(value)}"
-        for field, value in sorted(schema.get("properties", {}).items())
-    ]
+    fields = []
+    for field, value in sorted(schema.get("properties", {}).items()):
+        short = code(value)
+        mark = "!" if field in required else "?" if is_plain(name, field, short) else ""
+        fields.append(f"{mark}{field}:{short}")
     own = code({key: value for key, value in schema.items() if key != "properties"})
     return "\t".join((name, own, " ".join(kinds), " ".join(fields)))
 

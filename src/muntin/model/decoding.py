@@ -1,8 +1,8 @@
 """Request bodies against the schema: wrong types refused, unknown fields reported and dropped.
 
-`decode` gives the object as upstream would hold it after reading it into its typed form: nulls and
-empty optional lists and maps are gone, zero values that upstream writes are there, quantities and
-times are in canonical form.
+`decode` gives the object as upstream would hold it after reading it into its typed form: nulls,
+empty optional lists and maps and the zero values of plain fields are gone, zero values that
+upstream writes are there, quantities and times are in canonical form.
 The words of errors are those of Go's decoder, which users know from the real API server.
 Source: sigs.k8s.io/json, apimachinery pkg/runtime/serializer/json v1.34.
 """
@@ -140,9 +140,12 @@ class _Walk:
             self._owner = type_.short_name
             code = shape.code
             if code == "s" and type(item) is str:
-                result[name] = item
+                if item or not shape.plain:
+                    result[name] = item
                 continue
             found = self.value(shape, item, (*path, name))
+            if shape.plain and not found:
+                continue
             is_empty = code in ("[", "{") and not found and not shape.required
             if is_empty and (type_.short_name, name) not in _EMPTY_IS_SAID:
                 continue

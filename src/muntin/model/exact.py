@@ -9,6 +9,7 @@ the words for what is wrong and mends what is not.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import lru_cache
 from types import GenericAlias
@@ -40,6 +41,8 @@ _SCALARS: dict[str, Any] = {
     "n": int | float, "n64": int | float, "b": bool, "o": dict,
     "y": Annotated[str, msgspec.Meta(max_length=0)],  # base64 must be read to be judged
 }  # fmt: skip
+_PLAIN: Mapping[str, Any] = {"s": "", "y": "", "b": False, "i": 0, "i32": 0, "i64": 0}
+_FACTORIES: Mapping[type, Callable[[], Any]] = {str: lambda: "", int: int, bool: bool}
 _ANYTHING: Any = dict[str, Any] | list[Any] | str | int | float | bool  # but null
 _NOT_EMPTY = msgspec.Meta(min_length=1)
 
@@ -101,10 +104,13 @@ class Exact:
             names[f"f{index}"] = name
             made = self._field(shape, known)
             zero = zeros.get(name, msgspec.UNSET)
-            fields.append((f"f{index}", made | None if zero is None else made, _default(zero)))
+            # A plain field that has its default is left out.
+            default = _PLAIN[shape.code] if shape.plain else _default(zero)
+            fields.append((f"f{index}", made | None if zero is None else made, default))
         known[type_.name] = msgspec.defstruct(
-            type_.short_name, fields, rename=names, forbid_unknown_fields=True, gc=False
-        )
+            type_.short_name, fields, rename=names, forbid_unknown_fields=True, gc=False,
+            omit_defaults=True,
+        )  # fmt: skip
         return known[type_.name]
 
     def _field(self, shape: Shape, known: dict[str, Any]) -> Any:
@@ -138,7 +144,10 @@ class Exact:
 
 
 def _default(zero: Any) -> Any:
-    """What a field is without a value; objects are made anew each time."""
-    if not isinstance(zero, dict):
+    """What a field is without a value, and still is when it is written; objects are made anew."""
+    if zero is msgspec.UNSET:
         return zero
-    return msgspec.field(default_factory=lambda: deepcopy(zero))
+    if isinstance(zero, dict):
+        return msgspec.field(default_factory=lambda: deepcopy(zero))
+    # A default would be left out, but for those that are made.
+    return msgspec.field(default_factory=_FACTORIES.get(type(zero), lambda: zero))

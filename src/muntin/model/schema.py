@@ -7,7 +7,8 @@ attributes:
 ``s`` string, ``y`` base64, ``t`` time, ``i i32 i64`` integers, ``n n64`` numbers, ``b`` boolean,
 ``o`` object, ``*`` anything, ``@Name`` a type, ``[`` list of, ``{`` map to;
 then ``|l=`` list type, ``|k=`` list map keys, ``|m=`` map type, ``|p=`` patch merge key and
-``|s=`` patch strategy. ``!`` before a field's name means that it is required.
+``|s=`` patch strategy. ``!`` before a field's name means that it is required, ``?`` that its zero
+value (false, 0, "") is the same as none, and left out.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ MICRO_TIME = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime"
 class Shape:
     """What a field holds: ``code`` is a letter of the module's table, or ``@``, ``[`` or ``{``.
 
-    ``ref`` names the type of an ``@``; ``items`` is the shape of a list's or map's members.
+    ``ref`` names the type of an ``@``; ``items`` is the shape of a list's or map's members. Of a
+    ``plain`` field the zero value is none: upstream's type has no pointer for it.
     """
 
     code: str
@@ -43,6 +45,7 @@ class Shape:
     merge_key: str = ""
     strategies: tuple[str, ...] = ()
     required: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Type:
 
 
 @lru_cache(maxsize=1024)
-def _shape(text: str, required: bool = False) -> Shape:
+def _shape(text: str, mark: str = "") -> Shape:
     body, *attributes = text.split("|")
     values = dict(attribute.split("=", 1) for attribute in attributes)
     code = body if body and body[0] not in "@[{" else body[:1]
@@ -84,7 +87,8 @@ def _shape(text: str, required: bool = False) -> Shape:
         map_type=values.get("m", ""),
         merge_key=values.get("p", ""),
         strategies=tuple(values["s"].split(",")) if "s" in values else (),
-        required=required,
+        required=mark == "!",
+        plain=mark == "?",
     )
 
 
@@ -104,7 +108,8 @@ def _parse_type(line: str) -> Type:
     shapes = {}
     for row in fields.split():
         label, _, code = row.partition(":")
-        shapes[label.lstrip("!")] = _shape(code, label.startswith("!"))
+        field_name = label.lstrip("!?")
+        shapes[field_name] = _shape(code, label[: len(label) - len(field_name)])
     return Type(name, _shape(own), shapes, tuple(_parse_kinds(kinds)))
 
 

@@ -22,7 +22,8 @@ Object = dict[str, Any]
 # and ``status`` are not listed.
 _OPTIONAL_ROWS = """
 APIServiceCondition lastTransitionTime
-CertificateSigningRequestCondition lastTransitionTime lastUpdateTime
+AllocationResult devices
+CertificateSigningRequestCondition lastTransitionTime lastUpdateTime status
 Container resources
 ContainerStateRunning startedAt
 ContainerStateTerminated finishedAt startedAt
@@ -41,6 +42,7 @@ EventSeries lastObservedTime
 FlowSchemaCondition lastTransitionTime
 FlowSchemaSpec matchingPrecedence
 HorizontalPodAutoscalerCondition lastTransitionTime
+IngressServiceBackend port
 IngressStatus loadBalancer
 JobCondition lastProbeTime lastTransitionTime
 JobTemplateSpec metadata spec
@@ -49,9 +51,11 @@ NamespaceCondition lastTransitionTime
 NetworkPolicySpec podSelector
 NodeCondition lastHeartbeatTime lastTransitionTime
 NodeDaemonEndpoints kubeletEndpoint
+NodeRuntimeHandler name
 NodeStatus daemonEndpoints nodeInfo
 PersistentVolumeClaimCondition lastProbeTime lastTransitionTime
 PersistentVolumeClaimSpec resources
+PersistentVolumeClaimTemplate metadata
 PodCondition lastProbeTime lastTransitionTime
 PodDisruptionBudgetStatus currentHealthy desiredHealthy disruptionsAllowed expectedPods
 PodTemplate template
@@ -62,6 +66,7 @@ QueuingConfiguration handSize queueLengthLimit queues
 ReplicaSetCondition lastTransitionTime
 ReplicaSetSpec template
 ReplicationControllerCondition lastTransitionTime
+ResourceClaimSpec devices
 ResourceClaimTemplateSpec metadata
 ResourceFieldSelector divisor
 RoleRef apiGroup
@@ -87,7 +92,6 @@ IPAddressSpec parentRef
 ImageVolumeStatus imageRef
 LeaseCandidateSpec strategy
 LimitedPriorityLevelConfiguration nominalConcurrencyShares
-MatchCondition expression name
 MutatingWebhook sideEffects
 NodeSelector nodeSelectorTerms
 ParentReference name resource

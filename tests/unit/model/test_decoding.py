@@ -8,6 +8,7 @@ import pytest
 
 from muntin.model import decoding, schema
 from muntin.model.decoding import Undecodable
+from muntin.model.exact import OFTEN
 from muntin.model.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -168,3 +169,26 @@ def test_zero_values_that_upstream_writes_are_there() -> None:
 def test_the_body_must_be_an_object() -> None:
     with pytest.raises(Undecodable, match=r"Go value of type v1\.Pod"):
         decoding.decode(TYPES, PODS, [])
+
+
+def test_zero_values_are_kept_where_they_are_told_apart_from_none() -> None:
+    body = {
+        "metadata": {"name": "a", "generateName": ""},
+        "spec": {
+            "hostNetwork": False,
+            "hostname": "",
+            "terminationGracePeriodSeconds": 0,
+            "automountServiceAccountToken": False,
+            "containers": [
+                {"name": "c", "tty": False, "ports": [{"containerPort": 0, "hostPort": 0}]}
+            ],
+        },
+    }
+    for _ in range(2 * OFTEN):  # walked at first, and compiled later
+        found = decoding.decode(TYPES, PODS, body).object
+        assert found["metadata"] == {"name": "a"}
+        assert found["spec"] == {
+            "terminationGracePeriodSeconds": 0,
+            "automountServiceAccountToken": False,
+            "containers": [{"name": "c", "ports": [{"containerPort": 0}], "resources": {}}],
+        }

@@ -58,11 +58,10 @@ class BuiltinTypes:
     def _of_type(self, type_: Type, *, granular: bool = False) -> FieldType:
         if not type_.fields:
             return self._of_shape(type_.shape)
-        required = {name for name, shape in type_.fields.items() if shape.required}
         return struct(
             {name: self._lazy(shape) for name, shape in type_.fields.items()},
             atomic=type_.shape.map_type == "atomic" and not granular,
-            settled=frozenset({*required, *_ALWAYS, *written(type_)}),
+            settled=frozenset({*_ALWAYS, *written(type_)}),
         )
 
     def _lazy(self, shape: Shape) -> Callable[[], FieldType]:
