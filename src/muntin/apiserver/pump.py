@@ -1,8 +1,10 @@
-"""Writing to many watchers: some of them each turn of the loop.
+"""Writing to many watchers: some of them each turn of the loop, and no faster than they can use.
 
 A thousand writes take the loop some ten milliseconds, in which no request would be answered. So
 they are made in slices, requests come between, and what events these bring goes out together with
-what a watcher is waiting for already, in one write.
+what a watcher is waiting for already, in one write. When more has come by the end of a round of
+writes, a rest twice as long comes first: changes in a row are told together, and writing takes a
+third of the time. A single change, and what few watchers see, waits for nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +15,9 @@ from collections import deque
 from typing import Protocol
 
 SLICE_S = 0.0003  # a request takes some turns: the shorter they are, the sooner it is answered
+REST = 2  # as long as the round before it
+# Timers are no finer than the first; more than the second would be felt.
+LEAST_REST_S, MOST_REST_S = 0.001, 0.02
 
 
 class Due(Protocol):
@@ -26,23 +31,38 @@ class Pump:
     """Flushes those that are added, in order, each as often as it was added."""
 
     def __init__(self) -> None:
-        self._due: deque[Due] = deque()
+        self._round: deque[Due] = deque()  # being flushed
+        self._next: deque[Due] = deque()
         self._running = False
+        self._spent_s = 0.0  # by this round
 
     def add(self, due: Due) -> None:
         """Flush it soon."""
-        self._due.append(due)
+        self._next.append(due)
         if not self._running:
             self._running = True
             asyncio.get_running_loop().call_soon(self._run)
 
     def _run(self) -> None:
-        due, now = self._due, time.perf_counter
-        end = now() + SLICE_S
+        if not self._round:
+            self._round, self._next = self._next, self._round
+        due, now = self._round, time.perf_counter
+        began = now()
+        end = began + SLICE_S
         while due:
             due.popleft().flush()
             if now() > end:
                 break
-        self._running = bool(due)
+        self._spent_s += now() - began
+        loop = asyncio.get_running_loop()
         if due:
-            asyncio.get_running_loop().call_soon(self._run)
+            loop.call_soon(self._run)
+            return
+        rest_s, self._spent_s = min(REST * self._spent_s, MOST_REST_S), 0.0
+        self._running = bool(self._next)
+        if not self._next:
+            return
+        if rest_s < LEAST_REST_S:
+            loop.call_soon(self._run)
+        else:
+            loop.call_later(rest_s, self._run)

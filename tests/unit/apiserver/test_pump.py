@@ -71,3 +71,54 @@ def test_what_comes_while_a_watcher_waits_goes_in_one_write() -> None:
         return sink.writes
 
     assert asyncio.run(asyncio.wait_for(scenario(), 10)) == [b"ab"]
+
+
+class Again:
+    """Something that has more to write by the time it has been flushed, some times."""
+
+    def __init__(self, found: Pump, times: int) -> None:
+        self._found = found
+        self._times = times
+        self.flushed: list[float] = []
+        self.done: list[float] = []
+
+    def flush(self) -> None:
+        self.flushed.append(time.perf_counter())
+        end = time.perf_counter() + 2 * pump.LEAST_REST_S
+        while time.perf_counter() < end:
+            pass
+        if len(self.flushed) < self._times:
+            self._found.add(self)
+        self.done.append(time.perf_counter())
+
+
+def test_a_round_that_took_long_is_followed_by_a_rest_when_more_has_come() -> None:
+    async def scenario() -> Again:
+        found = Pump()
+        again = Again(found, 3)
+        found.add(again)
+        while len(again.done) < 3:  # noqa: ASYNC110 - turns of the loop are what is looked at
+            await asyncio.sleep(0)
+        return again
+
+    again = asyncio.run(asyncio.wait_for(scenario(), 10))
+    rests = [began - ended for began, ended in zip(again.flushed[1:], again.done[:-1], strict=True)]
+    # timers of asyncio may come a clock tick early
+    assert all(rest > 0.9 * pump.REST * 2 * pump.LEAST_REST_S for rest in rests)
+
+
+def test_what_comes_after_a_round_waits_for_nothing() -> None:
+    async def scenario() -> int:
+        found = Pump()
+        first, second = Again(found, 1), Again(found, 1)
+        found.add(first)
+        while not first.done:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0)
+        found.add(second)
+        turns = 0
+        while not second.done:
+            await asyncio.sleep(0)
+            turns += 1
+        return turns
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 10)) <= 2
