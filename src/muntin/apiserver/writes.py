@@ -78,9 +78,10 @@ async def create(
         managed = await field_managers.created(core, request, resource, fit.shown(resource, obj))
     strategy.identify(resource, obj, request.namespace)
     attributes = Attributes.of(request, "CREATE", resource, obj, None)
+    attributes.managed = managed
     if await core.admission.mutate(attributes):
         _normalise(request, attributes.obj)
-    obj = attributes.obj
+    obj, managed = attributes.obj, attributes.managed
     strategy.stamp(obj, core.clock.now())
     strategy.prepare_create(resource, obj)
     if signing_requests.is_one(resource):
@@ -173,7 +174,9 @@ async def _update_once(
         managed = await field_managers.updated(core, request, resource, item, old, shown)
     core.allocator.carry_over(resource, new, old)
     attributes = _attributes(request, resource, new, old, view)
+    attributes.managed, attributes.old_managed = managed, item.managed
     if await core.admission.mutate(attributes):
+        managed = attributes.managed
         new = view.take(new, attributes.obj) if view else attributes.obj
         _normalise(request, new)
         new = _prepared(core, request, resource, new, old, item, only)

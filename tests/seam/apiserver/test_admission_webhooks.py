@@ -38,6 +38,34 @@ def label(key, value):
     return {"op": "add", "path": f"/metadata/labels/{key}", "value": value}
 
 
+def managers_of(obj):
+    return sorted(row["manager"] for row in obj["metadata"].get("managedFields", []))
+
+
+def test_webhooks_may_change_managed_fields_but_not_spoil_them():
+    async def scenario(api, hooks):
+        await api("POST", MUTATING, configuration("Mutating", hook(hooks, "/change")))
+        rename = {"op": "replace", "path": "/metadata/managedFields/0/manager", "value": "hook"}
+        hooks.answers["/change"] = lambda _: patch(rename)
+        made = await api("POST", f"{PODS}?fieldManager=me", pod("one"), code=201)
+        assert managers_of(made) == ["hook"]
+        spoil = {"op": "replace", "path": "/metadata/managedFields/0/operation", "value": "x"}
+        hooks.answers["/change"] = lambda _: patch(spoil)
+        kept = await api(
+            "PATCH", f"{PODS}/one", {"metadata": {"labels": {"a": "b"}}}, headers=MERGE
+        )
+        assert "hook" in managers_of(kept)
+        hooks.answers["/change"] = lambda _: patch(
+            {"op": "remove", "path": "/metadata/managedFields"}
+        )
+        bare = await api(
+            "PATCH", f"{PODS}/one", {"metadata": {"labels": {"a": "c"}}}, headers=MERGE
+        )
+        assert managers_of(bare) == []
+
+    with_server(scenario)
+
+
 def test_a_review_says_all_that_upstream_says():
     async def scenario(api, hooks):
         await api("POST", VALIDATING, configuration("Validating", hook(hooks, "/see")))
@@ -72,6 +100,10 @@ def test_a_review_says_all_that_upstream_says():
         assert changed["object"]["metadata"]["labels"] == {"a": "b"}
         assert changed["oldObject"]["metadata"].get("labels") is None
         assert changed["options"]["kind"] == "UpdateOptions"
+        for shown, wanted in ((asked["object"], ["me"]), (changed["oldObject"], ["me"]),
+                              (changed["object"], ["me", "unknown"]),
+                              (gone["oldObject"], ["me", "unknown"])):  # fmt: skip
+            assert managers_of(shown) == wanted
         assert (gone["operation"], gone["object"]) == ("DELETE", None)
         assert gone["oldObject"]["metadata"]["name"] == "one"
         assert gone["options"] == {
@@ -695,7 +727,7 @@ def test_nothing_configured_means_nothing_loaded():
         assert "_calls" not in vars(server.core.admission._dynamic)
         assert "_versions" not in vars(server.core.admission._dynamic)
 
-    run(scenario)
+    with_server(scenario)
 
 
 def test_json_is_json():

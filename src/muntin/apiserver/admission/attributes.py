@@ -17,7 +17,8 @@ class Attributes:
     empty for a deletion. ``obj`` is the one that mutating plugins change. It is of the resource's
     kind or, where the subresource speaks a kind of its own (Scale, Binding, PodExecOptions), of
     that one. ``resource`` is the row that objects are stored by, ``request.resource`` the one
-    that was asked for."""
+    that was asked for. ``managed`` and ``old_managed`` are the JSON of the objects' managed
+    fields, which only webhooks see; they may change the former."""
 
     request: ApiRequest
     user: User
@@ -28,6 +29,8 @@ class Attributes:
     name: str
     obj: Object
     old: Object | None
+    managed: bytes = b""
+    old_managed: bytes = b""
 
     @classmethod
     def of(

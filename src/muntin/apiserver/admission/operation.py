@@ -17,8 +17,10 @@ from muntin.apiserver.admission.attributes import Attributes
 from muntin.apiserver.admission.versions import Versions
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.request import user_info
+from muntin.kit import errors
 from muntin.model.admission import rules
 from muntin.model.admission.rules import Target
+from muntin.model.fields import managers
 from muntin.model.resources import NAMESPACES, Resource
 from muntin.model.selectors import Selector
 
@@ -26,6 +28,10 @@ Object = dict[str, Any]
 
 _OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE": "DeleteOptions"}
 _IN_QUERY = ("fieldManager", "fieldValidation")
+_INVALID_MANAGERS = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
+    "outdated mutating admission controller; please fix your requests: "
+)
 _PATH_KEY = tuple[str, str, str]
 
 
@@ -111,11 +117,40 @@ class Operation:
             kept[key] = await self._versions.shown(self.attributes, obj, row)
         return kept[key]
 
+    async def new_managed(self, row: Resource) -> Object | None:
+        """As `new`, with managed fields."""
+        return self._managed(await self.new(row), row, self.attributes.managed)
+
+    async def old_managed(self, row: Resource) -> Object | None:
+        """As `old`, with managed fields."""
+        return self._managed(await self.old(row), row, self.attributes.old_managed)
+
+    def _managed(self, obj: Object | None, row: Resource, managed: bytes) -> Object | None:
+        if not obj or not managed or self._versions.has_own_kind(self.attributes, row):
+            return obj
+        metadata = {**obj["metadata"], "managedFields": orjson.loads(managed)}
+        return {**obj, "metadata": metadata}
+
+    def _take_managers(self, rows: Any) -> bool:
+        """Let ``rows`` be the managed fields of the new object, if they are valid."""
+        before = self.attributes.managed
+        if rows == (orjson.loads(before) if before else []):
+            return False
+        try:
+            self.attributes.managed = managers.dump(managers.parse(rows))
+        except errors.Invalid as err:
+            self.attributes.request.warnings.append(_INVALID_MANAGERS + err.message)
+        return self.attributes.managed != before
+
     async def take(self, obj: Object, row: Resource) -> bool:
         """Let ``obj``, in the version of ``row``, be the new object; whether that changed it."""
+        metadata = obj.get("metadata")
+        rows = metadata.get("managedFields") if isinstance(metadata, dict) else None
         found = await self._versions.taken(self.attributes, obj, row)
+        has_managers = not self._versions.has_own_kind(self.attributes, row)
+        is_managed = has_managers and self._take_managers(_entries(rows))
         if found == {**self.attributes.obj, **_identity(found)}:
-            return False
+            return is_managed
         self.attributes.obj = found
         self.changed()
         return True
@@ -162,6 +197,15 @@ class Operation:
             return {**_body(request.http.body), **found}
         found.update({key: request.param(key) for key in _IN_QUERY if request.param(key)})
         return found
+
+
+def _entries(rows: Any) -> list[Object]:
+    """Raises ApiError 500 when ``rows`` are no managed fields at all."""
+    if rows is None:
+        return []
+    if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+        return rows
+    raise status.internal("metadata.managedFields is no list of objects")
 
 
 def _writes(target: Target) -> bool:

@@ -57,7 +57,8 @@ class Versions:
                 return sub.group, sub.version, sub.kind
         return row.group, row.version, row.kind
 
-    def _has_own_kind(self, attributes: Attributes, row: Resource) -> bool:
+    def has_own_kind(self, attributes: Attributes, row: Resource) -> bool:
+        """Whether the operation's subresource speaks a kind of its own."""
         sub = row.subresource(attributes.subresource) if attributes.subresource else None
         return bool(sub and sub.kind)
 
@@ -66,7 +67,7 @@ class Versions:
         """``obj`` of the operation in the version of ``row``; None for no object."""
         if not obj:
             return None
-        if self._has_own_kind(attributes, row):
+        if self.has_own_kind(attributes, row):
             group, version, kind = self.kind(attributes, row)
             return {"kind": kind, "apiVersion": f"{group}/{version}" if group else version, **obj}
         found = {"kind": attributes.resource.kind,
@@ -97,7 +98,7 @@ class Versions:
 
     async def _taken(self, attributes: Attributes, obj: Object, row: Resource) -> Object:
         found: Object
-        if self._has_own_kind(attributes, row):
+        if self.has_own_kind(attributes, row):
             group, version, kind = self.kind(attributes, row)
             type_ = self._schema.kind_type(group, version, kind)
             if type_ is None:

@@ -59,6 +59,7 @@ async def delete(
         obj = await writes.opened(core, resource, item)
         if admit:
             attributes = Attributes.of(request, "DELETE", resource, {}, obj)
+            attributes.old_managed = item.managed
             await core.admission.mutate(attributes)
             await core.admission.validate(attributes)
         orphans = deletion.orphans_by_default(request.target)

@@ -88,7 +88,8 @@ class Calls:
         if request.dry_run and not hook.may_run_dry:
             raise status.bad_request(f'admission webhook "{hook.name}" does not support dry run')
         asked = operation.admission_request(row)
-        asked["object"], asked["oldObject"] = await operation.new(row), await operation.old(row)
+        asked["object"] = await operation.new_managed(row)
+        asked["oldObject"] = await operation.old_managed(row)
         try:
             version = review.version_for(hook.versions)
         except errors.Invalid as err:

@@ -97,7 +97,7 @@ async def _one(calls: Calls, hook: Hook, operation: Operation, row: Resource, ke
     patch = _operations(verdict.patch)
     changed = False
     if patch:
-        obj = await operation.new(row)
+        obj = await operation.new_managed(row)
         if obj is None:
             raise status.internal(
                 f'admission webhook "{hook.name}" attempted to modify the object, which is not '
