@@ -727,7 +727,7 @@ def test_nothing_configured_means_nothing_loaded():
         assert "_calls" not in vars(server.core.admission._dynamic)
         assert "_versions" not in vars(server.core.admission._dynamic)
 
-    with_server(scenario)
+    run(scenario)
 
 
 def test_json_is_json():
