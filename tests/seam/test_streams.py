@@ -128,6 +128,55 @@ def test_exec_over_spdy(size):
     run(scenario())
 
 
+class Recorder:
+    """A duplex whose peer says nothing and hears everything."""
+
+    def __init__(self):
+        self.written = []
+
+    async def read(self):
+        await asyncio.Event().wait()
+
+    def write(self, data):
+        self.written.append(data)
+
+    async def drain(self):
+        await asyncio.sleep(0)
+
+    def close(self):
+        self.written.append(None)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "status"),
+    [("v4.channel.k8s.io", b"\x03{"), ("v4.base64.channel.k8s.io", b"3" + base64.b64encode(b"{"))],
+)
+def test_status_and_close_frame_are_one_piece(protocol, status):
+    """A client that hangs up at the status (httpx-ws) is not amid reading what follows: it would
+    go on reading from a new connection of the same file number, as [SSL: WRONG_VERSION_NUMBER]."""
+    headers = {
+        "upgrade": "websocket",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-protocol": protocol,
+    }
+
+    async def scenario():
+        recorder = Recorder()
+
+        async def handler(session):
+            await session.stdout(b"hi")
+            await session.finish(exit_status(3))
+
+        await remotecommand.accept(headers, ALL).serve(recorder, handler)
+        *_, last, closed = recorder.written
+        assert closed is None
+        assert status[:2] in last
+        assert last.endswith(b"\x88\x02\x03\xe8")  # a close frame with code 1000
+        assert len(last) > 100
+
+    run(scenario())
+
+
 async def websocket_echo(server, protocol="v5.channel.k8s.io", ending=b"\xff\x00"):
     socket = await server.websocket(protocol)
     assert await socket.receive() == b"\x01"

@@ -47,11 +47,17 @@ class Channels:
         Raises:
             Unavailable: the connection is gone.
         """
-        if self._base64:
-            await self._socket.send_text(chr(_ZERO + channel) + base64.b64encode(data).decode())
+        message = self._message(channel, data)
+        if isinstance(message, str):
+            await self._socket.send_text(message)
         else:
-            await self._socket.send(bytes((channel,)) + data)
+            await self._socket.send(message)
 
-    def close(self) -> None:
-        """Close the WebSocket."""
-        self._socket.close()
+    def close(self, channel: int = 0, data: bytes = b"") -> None:
+        """Close the WebSocket, after a last message if there is ``data``."""
+        self._socket.close(last=self._message(channel, data) if data else None)
+
+    def _message(self, channel: int, data: bytes) -> bytes | str:
+        if self._base64:
+            return chr(_ZERO + channel) + base64.b64encode(data).decode()
+        return bytes((channel,)) + data

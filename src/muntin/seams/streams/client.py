@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from muntin.kit.errors import Unavailable
@@ -84,8 +85,16 @@ class RemoteCommand:
         await self._connection.close()
 
 
-async def translate(session: Session, duplex: Duplex, options: Options) -> None:
-    """Carry a user's ``session`` over a SPDY server's ``duplex`` until the command ends."""
+async def translate(
+    session: Session,
+    duplex: Duplex,
+    options: Options,
+    said: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+) -> None:
+    """Carry a user's ``session`` over a SPDY server's ``duplex`` until the command ends.
+
+    ``said`` is what the user is told of the server's final Status.
+    """
     command = RemoteCommand(duplex, options)
 
     async def stdin() -> None:
@@ -113,7 +122,7 @@ async def translate(session: Session, duplex: Duplex, options: Options) -> None:
             group.create_task(output("stdout"))
             group.create_task(output("stderr"))
             final = group.create_task(command.status())
-        await session.finish(final.result())
+        await session.finish(said(final.result()))
     except* Unavailable:
         pass  # one side is gone; closing tells the other
     finally:

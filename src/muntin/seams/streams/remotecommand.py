@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,8 +24,10 @@ from muntin.seams.streams.spdy import SpdyConnection, SpdyStream
 from muntin.seams.streams.websocket import WebSocket, accept_headers, offered
 
 STDIN, STDOUT, STDERR, STATUS, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
+TRANSLATED = "v5.channel.k8s.io"
+"""The protocol that API servers translate, where older ones are passed on to kubelets."""
 WEBSOCKET_PROTOCOLS = (
-    "v5.channel.k8s.io",
+    TRANSLATED,
     "v4.channel.k8s.io",
     "v4.base64.channel.k8s.io",
     "channel.k8s.io",
@@ -114,19 +116,25 @@ class Accepted:
     serve: Callable[[Duplex, Handler], Awaitable[None]]
 
 
-def accept(headers: Mapping[str, str], options: Options) -> Accepted:
+def accept(
+    headers: Mapping[str, str],
+    options: Options,
+    protocols: Sequence[str] = WEBSOCKET_PROTOCOLS,
+) -> Accepted:
     """Choose the carrier that the request's ``headers`` (lower-case names) ask for.
+
+    ``protocols`` are what is spoken over a WebSocket.
 
     Raises:
         Invalid: no upgrade, or no protocol that we speak.
     """
     upgrade = headers.get("upgrade", "").lower()
     if upgrade == "websocket":
-        protocol = choose(headers, WEBSOCKET_PROTOCOLS)
+        protocol = choose(headers, protocols)
         if protocol is None:
             raise Invalid(
                 f"no WebSocket subprotocol in {offered(headers)}: "
-                f"offer {' or '.join(WEBSOCKET_PROTOCOLS[:2])}"
+                f"offer {' or '.join(protocols[:2])}"
             )
 
         async def serve_ws(duplex: Duplex, handler: Handler) -> None:
@@ -183,11 +191,12 @@ class _WebSocketSession:
         await self._channels.send(STDERR, data)
 
     async def finish(self, status: Mapping[str, Any]) -> None:
+        text = ""
         if self._says_status:
-            await self._channels.send(STATUS, json.dumps(status).encode())
+            text = json.dumps(status)
         elif status.get("status") != "Success":
-            await self._channels.send(STATUS, str(status.get("message", "")).encode())
-        self._channels.close()
+            text = str(status.get("message", ""))
+        self._channels.close(STATUS, text.encode())
 
 
 async def _serve_websocket(

@@ -103,11 +103,21 @@ class WebSocket:
         """
         await self._duplex.drain()
 
-    def close(self, code: int = 1000, reason: str = "") -> None:
-        """Send a close frame and end the connection."""
+    def close(self, code: int = 1000, reason: str = "", *, last: bytes | str | None = None) -> None:
+        """Send the ``last`` message and a close frame, and end the connection.
+
+        Both go out as one piece. A client may hang up once it has the last message; one that
+        reads in a thread of its own (httpx-ws) is then not in the middle of reading the rest.
+        """
         if not self._closed:
             self._closed = True
-            self._duplex.write(self._connection.send(CloseConnection(code=code, reason=reason)))
+            message = b""
+            if isinstance(last, str):
+                message = self._connection.send(TextMessage(data=last))
+            elif last is not None:
+                message = self._connection.send(BytesMessage(data=last))
+            end = self._connection.send(CloseConnection(code=code, reason=reason))
+            self._duplex.write(message + end)
         self._duplex.close()
 
 
