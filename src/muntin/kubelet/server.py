@@ -36,6 +36,12 @@ JSON = {"content-type": "application/json"}
 TEXT = {"content-type": "text/plain; charset=utf-8"}
 METRICS = {"content-type": "text/plain; version=0.0.4; charset=utf-8"}
 
+# What a container whose image does not come waits for, as the log says it.
+_WAITING_WORDS = {
+    "ErrImagePull": "image can't be pulled",
+    "ImagePullBackOff": "trying and failing to pull image",
+}
+
 
 class KubeletServer:
     """Serves what its kubelet knows."""
@@ -196,7 +202,8 @@ class KubeletServer:
                 "",
             )
             raise Invalid(
-                f'container "{container}" in pod "{meta["name"]}" is waiting to start: {reason}'
+                f'container "{container}" in pod "{meta["name"]}" is waiting to start: '
+                f"{_WAITING_WORDS.get(reason, reason)}"
             )
         if not previous:
             return found
