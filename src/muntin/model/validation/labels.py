@@ -15,6 +15,7 @@ from muntin.model.validation.findings import Findings, Object
 _ANNOTATIONS_BYTES = 256 * 1024
 _EXISTENCE = ("Exists", "DoesNotExist")
 _MEMBERSHIP = ("In", "NotIn")
+_LONGEST_REASON, _LONGEST_MESSAGE = 1024, 32 * 1024
 _CONDITION_STATUS = ("False", "True", "Unknown")
 
 
@@ -108,14 +109,14 @@ def conditions(rows: Iterable[Object], path: str, found: Findings) -> None:
         if kind in seen:
             found.duplicate(f"{here}.type", kind)
         seen.add(kind)
-        if not kind:
-            found.required(f"{here}.type")
-        else:
-            label_name(kind, f"{here}.type", found)
+        label_name(kind, f"{here}.type", found)
         status = row.get("status") or ""
         if status not in _CONDITION_STATUS:
             found.not_supported(f"{here}.status", status, _CONDITION_STATUS)
-        found.not_negative(f"{here}.observedGeneration", row.get("observedGeneration"))
+        generation = row.get("observedGeneration") or 0
+        if generation < 0:
+            text = "must be greater than or equal to zero"
+            found.invalid(f"{here}.observedGeneration", generation, text)
         if not row.get("lastTransitionTime"):
             found.required(f"{here}.lastTransitionTime")
         reason = row.get("reason") or ""
@@ -123,3 +124,7 @@ def conditions(rows: Iterable[Object], path: str, found: Findings) -> None:
             found.required(f"{here}.reason")
         elif not _REASON.fullmatch(reason):
             found.invalid(f"{here}.reason", reason, _REASON_RULE)
+        if len(reason.encode()) > _LONGEST_REASON:
+            found.too_long(f"{here}.reason", _LONGEST_REASON)
+        if len((row.get("message") or "").encode()) > _LONGEST_MESSAGE:
+            found.too_long(f"{here}.message", _LONGEST_MESSAGE)

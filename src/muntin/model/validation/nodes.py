@@ -92,8 +92,9 @@ def namespace_finalize(new: Object, old: Object, found: Findings) -> None:
 def namespace_status(new: Object, old: Object, found: Findings) -> None:
     """A namespace's phase follows its deletion."""
     phase, path = (new.get("status") or {}).get("phase") or "", "status.Phase"
+    # Without one it is active: that is the default.
     deleting = bool(new["metadata"].get("deletionTimestamp"))
-    if not deleting and phase != "Active":
+    if not deleting and phase not in ("", "Active"):
         found.invalid(path, phase, "may only be 'Active' if `deletionTimestamp` is empty")
     if deleting and phase != "Terminating":
         found.invalid(path, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")

@@ -17,6 +17,7 @@ _APPS, _BATCH, _SCALING = "apps", "batch", "autoscaling"
 _NET, _STORAGE, _CERTS = "networking.k8s.io", "storage.k8s.io", "certificates.k8s.io"
 _FLOW = "flowcontrol.apiserver.k8s.io"
 _ADMISSION = "admissionregistration.k8s.io"
+_DEVICES = "resource.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _HPA, _CSR = "HorizontalPodAutoscaler", "CertificateSigningRequest"
 
@@ -34,6 +35,9 @@ budgets = _rules("budgets")
 certificates = _rules("certificates")
 claims = _rules("claims")
 configuration = _rules("configuration")
+device_claims = _rules("device_claims")
+device_slices = _rules("device_slices")
+device_status = _rules("device_status")
 endpoints = _rules("endpoints")
 events = _rules("events")
 flow_control = _rules("flow_control")
@@ -114,6 +118,11 @@ CREATE: dict[tuple[str, str], Check] = {
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice,
     ("node.k8s.io", "RuntimeClass"): scheduling.runtime_class,
     ("policy", "PodDisruptionBudget"): budgets.disruption_budget,
+    (_DEVICES, "DeviceClass"): device_claims.device_class,
+    (_DEVICES, "DeviceTaintRule"): device_slices.taint_rule,
+    (_DEVICES, "ResourceClaim"): device_claims.claim,
+    (_DEVICES, "ResourceClaimTemplate"): device_claims.template,
+    (_DEVICES, "ResourceSlice"): device_slices.resource_slice,
     (_RBAC, "ClusterRole"): rbac.cluster_role,
     (_RBAC, "ClusterRoleBinding"): rbac.cluster_role_binding,
     (_RBAC, "Role"): rbac.role,
@@ -159,6 +168,9 @@ UPDATE: dict[tuple[str, str], Change] = {
     (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.policy_update,
     ("discovery.k8s.io", "EndpointSlice"): endpoints.endpoint_slice_update,
     ("node.k8s.io", "RuntimeClass"): scheduling.runtime_class_update,
+    (_DEVICES, "ResourceClaim"): device_claims.claim_update,
+    (_DEVICES, "ResourceClaimTemplate"): device_claims.template_update,
+    (_DEVICES, "ResourceSlice"): device_slices.resource_slice_update,
     (_RBAC, "ClusterRoleBinding"): rbac.cluster_role_binding_update,
     (_RBAC, "RoleBinding"): rbac.role_binding_update,
     ("scheduling.k8s.io", "PriorityClass"): scheduling.priority_class_update,
@@ -183,6 +195,8 @@ STATUS: dict[tuple[str, str], Change] = {
     (_FLOW, "PriorityLevelConfiguration"): flow_control.conditions,
     (_NET, "Ingress"): ingress.ingress_status,
     (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.policy_status,
+    (_DEVICES, "DeviceTaintRule"): device_slices.taint_rule_status,
+    (_DEVICES, "ResourceClaim"): device_status.claim_status,
     (_SCALING, _HPA): autoscaling.autoscaler_status,
     (_STORAGE, "VolumeAttachment"): storage.volume_attachment_update,
     ("policy", "PodDisruptionBudget"): budgets.disruption_budget_status,

@@ -3,6 +3,7 @@
 from validation_examples import (
     batch,
     cluster,
+    devices,
     networking,
     pod_changes,
     pod_volumes,
@@ -15,7 +16,17 @@ from validation_examples.case import Case, Examples
 
 def every_case() -> list[Case]:
     """The cases of every kind."""
-    modules = (pods, pod_volumes, pod_changes, workloads, batch, networking, cluster, storage)
+    modules = (
+        pods,
+        pod_volumes,
+        pod_changes,
+        workloads,
+        batch,
+        networking,
+        cluster,
+        storage,
+        devices,
+    )
     kinds = {
         id(value): value
         for module in modules

@@ -36,7 +36,6 @@ POD.create(
     ({"c.name": ""}, "c.name: Required value"),
     ({"c.name": "A"}, f'c.name: Invalid value: "A": {LABEL}'),
     ({"c.image": ""}, "c.image: Required value"),
-    ({"c.terminationMessagePolicy": ""}, "c.terminationMessagePolicy: Required value"),
     ({"c.terminationMessagePolicy": "X"},
      'c.terminationMessagePolicy: Unsupported value: "X": supported values: "File", '
      '"FallbackToLogsOnError"'),
@@ -67,7 +66,6 @@ POD.create(
      f"c.ports[0].containerPort: Invalid value: 70000: {PORT}"),
     ({"c.ports": [{"containerPort": 1, "hostPort": 70000}]},
      f"c.ports[0].hostPort: Invalid value: 70000: {PORT}"),
-    ({"c.ports": [{"containerPort": 1, "protocol": ""}]}, "c.ports[0].protocol: Required value"),
     ({"c.ports": [{"containerPort": 1, "protocol": "X"}]},
      'c.ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"'),
 )  # fmt: skip
@@ -108,8 +106,6 @@ POD.create(
 )  # fmt: skip
 POD.create(
     "validateObjectFieldSelector",
-    (env(fieldRef={"apiVersion": "", "fieldPath": "metadata.name"}),
-     f"{E}.fieldRef.apiVersion: Required value"),
     (env(fieldRef={"fieldPath": ""}), f"{E}.fieldRef.fieldPath: Required value"),
     (env(fieldRef={"fieldPath": "spec.x"}),
      f'{E}.fieldRef.fieldPath: Invalid value: "spec.x": error converting fieldPath: field label '
@@ -440,14 +436,12 @@ POD.create(
 )  # fmt: skip
 POD.create(
     "validateRestartPolicy",
-    ({"s.restartPolicy": ""}, "spec.restartPolicy: Required value"),
     ({"s.restartPolicy": "X"},
      'spec.restartPolicy: Unsupported value: "X": supported values: "Always", "OnFailure", '
      '"Never"'),
 )  # fmt: skip
 POD.create(
     "validateDNSPolicy",
-    ({"s.dnsPolicy": ""}, "spec.dnsPolicy: Required value"),
     ({"s.dnsPolicy": "X"},
      'spec.dnsPolicy: Unsupported value: "X": supported values: "ClusterFirstWithHostNet", '
      '"ClusterFirst", "Default", "None"'),

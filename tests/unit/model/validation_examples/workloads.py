@@ -289,7 +289,14 @@ BUDGET.status(
     ({}, {"t.conditions": [CONDITION, CONDITION]},
      'status.conditions[1].type: Duplicate value: "A"'),
     ({}, {"t.conditions": [{**CONDITION, "type": ""}]},
-     "status.conditions[0].type: Required value"),
+     'status.conditions[0].type: Invalid value: "": name part must be non-empty',
+     f'status.conditions[0].type: Invalid value: "": {KEY}'),
+    ({}, {"t.conditions": [{**CONDITION, "observedGeneration": -1}]},
+     "status.conditions[0].observedGeneration: Invalid value: -1: must be greater than or equal to "
+     "zero"),
+    ({}, {"t.conditions": [{**CONDITION, "reason": "a" * 1025, "message": "b" * 32769}]},
+     "status.conditions[0].reason: Too long: may not be more than 1024 bytes",
+     "status.conditions[0].message: Too long: may not be more than 32768 bytes"),
     ({}, {"t.conditions": [{**CONDITION, "status": "X"}]},
      'status.conditions[0].status: Unsupported value: "X": supported values: "False", "True", '
      '"Unknown"'),
