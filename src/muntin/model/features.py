@@ -31,6 +31,7 @@ class ApiFeature(StrEnum):
     OPENAPI_V3 = "openapi-v3"
     SERVICE_WARNINGS = "service-warnings"
     EXTERNAL_IPS_DEPRECATED = "external-ips-deprecated"
+    STREAMS_TRANSLATED = "streams-translated"
     LENT_SEATS = "lent-seats"
     EXEMPT_SHARES = "exempt-shares"
     LEASES_ALONE_ELECT = "leases-alone-elect"
@@ -45,6 +46,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.DELETED_SERVICES_SHOWN: (1, 23),
     # An evicted pod says in its status who disrupts it.
     ApiFeature.DISRUPTION_CONDITIONS: (1, 26),
+    # exec and attach over a WebSocket may be in version 5, which the API server translates.
+    ApiFeature.STREAMS_TRANSLATED: (1, 30),
     # A new ServiceAccount gets no Secret with a token that never ends.
     ApiFeature.TOKENS_WITHOUT_SECRETS: (1, 24),
     # Tokens from Secrets are labelled with the day of their last use.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +13,9 @@ from muntin.apiserver.subresources import connecting, streams
 from muntin.apiserver.subresources.kubelets import Kubelet, container_of, kubelet_of
 from muntin.kit import errors
 from muntin.kit.http.messages import Answer
+from muntin.model.features import ApiFeature, is_in
+from muntin.model.resources.lifecycle import version_of
+from muntin.seams.streams.remotecommand import TRANSLATED, WEBSOCKET_PROTOCOLS
 
 # What a PodExecOptions or PodAttachOptions says, in the kubelet's words.
 _KUBELET_WORDS = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
@@ -50,9 +54,17 @@ async def _remote_command(core: Core, request: ApiRequest, verb: str) -> Answer:
     query += [(word, "1") for name, word in _KUBELET_WORDS.items() if getattr(options, name)]
     path = kubelet.url(verb, request.namespace, pod["metadata"]["name"], container)
     url = f"{path}?{urlencode(query)}"
-    return await _answered(
-        streams.remote_command(request.http, core.kubelet_client(), url, options), path
-    )
+    client, protocols = core.kubelet_client(), _protocols(core)
+    answer = streams.remote_command(request.http, client, url, options, protocols)
+    return await _answered(answer, path)
+
+
+def _protocols(core: Core) -> Sequence[str]:
+    """What this version of the API speaks over a WebSocket."""
+    known = WEBSOCKET_PROTOCOLS
+    if is_in(ApiFeature.STREAMS_TRANSLATED, version_of(core.schema.version)):
+        return known
+    return [name for name in known if name != TRANSLATED]
 
 
 async def _pod_and_kubelet(core: Core, request: ApiRequest) -> tuple[dict[str, Any], Kubelet]:

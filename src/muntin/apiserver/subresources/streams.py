@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from muntin.kit.http.client import HttpClient, HttpResponse, Upgraded
 from muntin.kit.http.messages import Answer, Request, Response, Upgrade
@@ -33,9 +34,11 @@ def parse_options(query: Mapping[str, list[str]]) -> Options:
 
 
 async def remote_command(
-    request: Request, client: HttpClient, url: str, options: Options
+    request: Request, client: HttpClient, url: str, options: Options, protocols: Sequence[str]
 ) -> Answer:
     """Answer an exec or attach ``request`` by the kubelet's ``url``.
+
+    ``protocols`` are what users may speak over a WebSocket.
 
     Raises:
         Invalid: the request asks for no upgrade, or for one that nobody speaks.
@@ -44,7 +47,8 @@ async def remote_command(
     if request.headers.get("upgrade", "").lower() != "websocket":
         remotecommand.accept(request.headers, options)
         return await _tunnel(request, client, url)
-    accepted = remotecommand.accept(request.headers, options)
+    accepted = remotecommand.accept(request.headers, options, protocols)
+    said = _said_anew if remotecommand.TRANSLATED in accepted.headers.values() else _as_it_is
     upstream = await _upgrade(client, url, SPDY_HEADERS)
 
     async def serve(duplex: Duplex) -> None:
@@ -53,11 +57,26 @@ async def remote_command(
                 text = f"unable to upgrade connection: {_text(upstream)}"
                 await session.finish(error_status(f"Internal error occurred: {text}"))
                 return
-            await translate(session, StreamDuplex(upstream.reader, upstream.writer), options)
+            target = StreamDuplex(upstream.reader, upstream.writer)
+            await translate(session, target, options, said)
 
         await accepted.serve(duplex, handle)
 
     return _upgraded(accepted.protocol, accepted.headers, serve)
+
+
+def _as_it_is(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    return status
+
+
+def _said_anew(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a translated session says of a kubelet's failure that is no exit code.
+
+    Source: kubernetes v1.34 apiserver pkg/util/proxy/streamtranslator.go.
+    """
+    if status.get("status") != "Failure" or status.get("reason") == "NonZeroExitCode":
+        return status
+    return error_status(f"Internal error occurred: {status.get('message', '')}")
 
 
 async def port_forward(
