@@ -117,7 +117,7 @@ async def running_on_terminal(
 
 
 async def _prepare_for_wine(process: asyncio.subprocess.Process, ready: Prepared) -> None:
-    """Keep the CR of what is typed before Wine has set up the terminal that runc made."""
+    """What is typed before Wine has set up the terminal keeps its CR and is not shown twice."""
     while process.returncode is None:
         with suppress(OSError, ValueError):
             path = f"/proc/{int(ready.pid_file.read_text())}/fd/0"
@@ -125,6 +125,7 @@ async def _prepare_for_wine(process: asyncio.subprocess.Process, ready: Prepared
             try:
                 attributes = termios.tcgetattr(fd)
                 attributes[0] &= ~termios.ICRNL
+                attributes[3] &= ~termios.ECHO  # consoles of Windows show what they read
                 termios.tcsetattr(fd, termios.TCSANOW, attributes)
             finally:
                 os.close(fd)
