@@ -159,12 +159,21 @@ batch Job 1.21 spec ttlSecondsAfterFinished
 # Rules of validation that came later, and the first version that has them.
 _RULES = """
 addresses-first 1.22
+container-restart-rules 1.35
+empty-drivers-once 1.34
 groups-of-scale-targets 1.36
 immutable-classes 1.36
+init-resize-policies 1.36
+lengths-in-bytes 1.35
+restart-all-containers 1.36
+resize-to-less-memory 1.34
+resize-whole-pods 1.36
 service-status-for-balancers 1.29
 stateful-templates 1.36
 supported-message-policies 1.21
 surge-of-daemon-sets 1.22
+terminating-replicas 1.35
+users-by-json-name 1.36
 """
 # Since then, discovery gives singular names. Source: CHANGELOG-1.27, API machinery.
 SINGULAR_NAMES: Version = (1, 27)

@@ -14,12 +14,19 @@ from muntin.model.validation.findings import Findings, Object
 def pod_resources(spec: Object, path: str, found: Findings) -> None:
     """Pod-level requests and limits: enough for what the containers ask for."""
     here, resources = f"{path}.resources", spec["resources"]
+    if (spec.get("os") or {}).get("name") == "windows":
+        found.forbidden(here, "may not be set for a windows pod")
+        return
     if resources.get("claims") is not None:
         found.forbidden(f"{here}.claims", "claims cannot be set for Resources at pod-level")
     resource_requirements(resources, here, found, name_rule=pod_resource_name)
     requests = resources.get("requests") or {}
     for name, asked in _aggregate(spec).items():
-        own = quantity.parse(str(requests.get(name) or "0"))
+        if name not in requests:
+            continue
+        if name not in requests:
+            continue
+        own = quantity.parse(str(requests[name]))
         if asked.nano > own.nano:
             found.invalid(
                 f"{here}.requests[{name}]",

@@ -1,6 +1,6 @@
 """The two narrow ways to change a pod's spec: ephemeral containers and resources.
 
-Source: kubernetes v1.34 pkg/apis/core/validation/validation.go (ValidatePodResize,
+Source: kubernetes v1.36 pkg/apis/core/validation/validation.go (ValidatePodResize,
 ValidatePodEphemeralContainersUpdate).
 """
 
@@ -41,8 +41,10 @@ def ephemeral_containers_update(new: Object, old: Object, found: Findings) -> No
 
 
 def resize_update(new: Object, old: Object, found: Findings) -> None:
-    """CPU and memory of containers may be set anew, where the node can do it."""
-    if new["spec"].get("resources") or old["spec"].get("resources"):
+    """CPU and memory may be set anew, where the node can do it."""
+    whole = found.has("resize-whole-pods")
+    has_own = any(_amounts(pod["spec"].get("resources") or {}) for pod in (new, old))
+    if has_own and not whole:
         found.forbidden(_WHOLE, "pods with pod-level resources cannot be resized")
         return
     if _is_static(old):
@@ -51,6 +53,7 @@ def resize_update(new: Object, old: Object, found: Findings) -> None:
     if _is_windows(old) and gate(Feature.POD_RESIZE).holds is Never.NEVER:
         found.forbidden(_WHOLE, "windows pods cannot be resized")
         return
+    so_far = len(found.causes)
     pod_content(new, found)
     before = (old.get("status") or {}).get("qosClass") or pods.qos_class(old)
     if pods.qos_class(new) != before:
@@ -58,8 +61,50 @@ def resize_update(new: Object, old: Object, found: Findings) -> None:
         found.invalid("spec", before, text)
     if not _node_can_resize(old):
         found.forbidden("spec", "Pod running on node without support for resize")
+    if has_own:
+        _own_resources(new["spec"].get("resources"), old["spec"].get("resources"), found)
+    if not _same_containers(new["spec"], old["spec"], found):
+        return
     for path, row, was in _pairs(new, old):
-        _resources(path, row, was, found)
+        _resources(path, row, was, found, whole=whole)
+    if len(found.causes) == so_far and _left(new["spec"]) != _left(old["spec"]):
+        found.forbidden("spec", "only cpu and memory resources are mutable")
+
+
+def _amounts(resources: Object) -> bool:
+    return bool(resources.get("requests") or resources.get("limits"))
+
+
+def _left(spec: Object) -> Object:
+    """What a resize does not change."""
+    return {key: row for key, row in spec.items()
+            if key not in ("containers", "initContainers", "resources")}  # fmt: skip
+
+
+def _own_resources(now: Object | None, before: Object | None, found: Findings) -> None:
+    """The resources of the whole pod."""
+    if before is not None and now is None:
+        found.forbidden("spec.resources", "pod-level resources cannot be removed")
+        return
+    if before is not None:
+        _not_removed("spec.resources", now or {}, before, "pod-level resource", found)
+    if _fixed(now or {}) != _fixed(before or {}):
+        found.forbidden("spec", "only cpu and memory resources are mutable at pod-level")
+
+
+def _same_containers(new: Object, old: Object, found: Findings) -> bool:
+    """Whether both have the same containers in the same order."""
+    so_far = len(found.causes)
+    for kind in ("containers", "initContainers"):
+        rows, before = new.get(kind) or (), old.get(kind) or ()
+        if len(rows) != len(before):
+            found.forbidden(f"spec.{kind}", f"{kind} may not be added or removed on resize")
+            continue
+        for index, (row, was) in enumerate(zip(rows, before, strict=True)):
+            if row.get("name") != was.get("name"):
+                text = f"{kind} may not be renamed or reordered on resize"
+                found.forbidden(f"spec.{kind}[{index}].name", text)
+    return len(found.causes) == so_far
 
 
 def _is_static(pod: Object) -> bool:
@@ -80,25 +125,51 @@ def _node_can_resize(pod: Object) -> bool:
 
 def _pairs(new: Object, old: Object) -> Iterator[tuple[str, Object, Object]]:
     """Path, new and old form of the containers whose resources may change."""
-    for kind in ("containers", "initContainers"):
+    for kind in ("initContainers", "containers"):
         rows = zip(new["spec"].get(kind) or (), old["spec"].get(kind) or (), strict=True)
         for index, (row, was) in enumerate(rows):
             yield f"spec.{kind}[{index}]", row, was
 
 
-def _resources(path: str, row: Object, was: Object, found: Findings) -> None:
+def _resources(path: str, row: Object, was: Object, found: Findings, *, whole: bool) -> None:
     now, before = row.get("resources") or {}, was.get("resources") or {}
-    if path.startswith("spec.init") and was.get("restartPolicy") != "Always":
+    is_init = path.startswith("spec.init")
+    is_sidecar = was.get("restartPolicy") == "Always"
+    if is_init and not is_sidecar and not whole:
         if now != before:
             found.forbidden("spec", "resources for non-sidecar init containers are immutable")
         return
+    _not_removed(f"{path}.resources", now, before, "resource", found)
+    policies = [one.get("resizePolicy") for one in (row, was)]
+    if _fixed(now) != _fixed(before) or policies[0] != policies[1]:
+        _immutable(path if is_init and whole else "spec", is_init, whole, found)
+    if is_init and not is_sidecar and row != was and _restarts(policies[0]):
+        text = (
+            "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+        )
+        found.forbidden(path, text)
+    if not found.has("resize-to-less-memory"):
+        _memory_limit(f"{path}.resources.limits[memory]", row, now, before, found)
+
+
+def _immutable(path: str, is_init: bool, whole: bool, found: Findings) -> None:
+    if not is_init:
+        text = "only cpu and memory resources are mutable"
+    elif whole:
+        text = "only cpu and memory resources for init or sidecar containers are mutable"
+    else:
+        text = "only cpu and memory resources for sidecar containers are mutable"
+    found.forbidden(path, text)
+
+
+def _restarts(policies: Any) -> bool:
+    return any(policy.get("restartPolicy") == "RestartContainer" for policy in policies or ())
+
+
+def _not_removed(path: str, now: Object, before: Object, what: str, found: Findings) -> None:
     for field in ("requests", "limits"):
         if (before.get(field) or {}).keys() - (now.get(field) or {}).keys():
-            found.forbidden(f"{path}.resources.{field}", f"resource {field} cannot be removed")
-    if _fixed(now) != _fixed(before):
-        kind = "resources for sidecar containers" if path.startswith("spec.init") else "resources"
-        found.forbidden("spec", f"only cpu and memory {kind} are mutable")
-    _memory_limit(f"{path}.resources.limits[memory]", row, now, before, found)
+            found.forbidden(f"{path}.{field}", f"{what} {field} cannot be removed")
 
 
 def _fixed(resources: Object) -> dict[str, Any]:

@@ -131,7 +131,9 @@ CHANGES.status(
     ({}, {"t.podIPs": [{"ip": "1.1.1.1"}, {"ip": "1.1.1.2"}]},
      f't.podIPs: Invalid value: [{{"ip":"1.1.1.1"}},{{"ip":"1.1.1.2"}}]: {FAMILY}'),
     ({}, {"t.podIPs": [{"ip": "1.1.1.1"}, {"ip": "1.1.1.1"}]},
-     "t.podIPs: Invalid value: […", 't.podIPs[1]: Duplicate value: {"ip":"1.1.1.1"}'),
+     "t.podIPs: Invalid value: […"),
+    ({}, {"t.observedGeneration": -1},
+     "t.observedGeneration: Invalid value: -1: must be a non-negative integer"),
 )  # fmt: skip
 CHANGES.status(
     "validateHostIPs",
@@ -213,14 +215,19 @@ CHANGES.through(
      "c.resources.requests: Forbidden: resource requests cannot be removed"),
     (asks(cpu="1", **{"ephemeral-storage": "1"}), asks(cpu="1", **{"ephemeral-storage": "2"}),
      "spec: Forbidden: only cpu and memory resources are mutable"),
-    (bounded("3"), bounded("2"),
-     "c.resources.limits[memory]: Forbidden: memory limits cannot be decreased unless resizePolicy "
-     "is RestartContainer"),
-    (asks(memory="1"), bounded("2"),
-     "c.resources.limits[memory]: Forbidden: memory limits cannot be added unless resizePolicy is "
-     "RestartContainer"),
-    ({"s.resources": {"limits": {"cpu": "1"}}}, {"s.resources": {"limits": {"cpu": "1"}}},
-     "[]: Forbidden: pods with pod-level resources cannot be resized"),
+    (bounded("3"), {**bounded("2"), "s.resources": {"requests": {"cpu": "1"}}}),
+    ({**bounded("3"), "s.resources": {"requests": {"cpu": "1"}}}, bounded("2"),
+     "spec.resources: Forbidden: pod-level resources cannot be removed"),
+    ({"s.resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}},
+     {"s.resources": {"requests": {"cpu": "1"}}},
+     "spec.resources.limits: Forbidden: pod-level resource limits cannot be removed"),
+    ({"s.resources": {"limits": {"cpu": "2"}}},
+     {"s.resources": {"limits": {"cpu": "2", "hugepages-2Mi": "2Mi"}}},
+     "spec: Forbidden: only cpu and memory resources are mutable at pod-level"),
+    (asks(cpu="1"), {**asks(cpu="1"), "c.name": "other"},
+     "c.name: Forbidden: containers may not be renamed or reordered on resize"),
+    (asks(cpu="1"), {**asks(cpu="1"), "s.initContainers": [{"name": "d", "image": "i"}]},
+     "spec.initContainers: Forbidden: initContainers may not be added or removed on resize"),
     (said(**{MIRROR: "x"}), said(**{MIRROR: "x"}), "[]: Forbidden: static pods cannot be resized"),
     ({"s.os": {"name": "windows"}}, {"s.os": {"name": "windows"}},
      "[]: Forbidden: windows pods cannot be resized"),
@@ -228,6 +235,8 @@ CHANGES.through(
      "spec: Forbidden: Pod running on node without support for resize"),
     ({**asks(cpu="1"), "s.initContainers": [{"name": "d", "image": "i"}]},
      {**asks(cpu="1"), "s.initContainers": [
-         {"name": "d", "image": "i", "resources": {"requests": {"cpu": "1"}}}]},
-     "spec: Forbidden: resources for non-sidecar init containers are immutable"),
+         {"name": "d", "image": "i", "resources": {"requests": {"a.b/c": "1"},
+                                                   "limits": {"a.b/c": "1"}}}]},
+     "spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar "
+     "containers are mutable"),
 )  # fmt: skip
