@@ -1,4 +1,4 @@
-"""The ConfigMaps and Secrets that this node's pods refer to, read through a short-lived cache.
+"""The ConfigMaps and Secrets that this node's pods refer to, read when they are needed.
 
 A Secret's data is decoded from base64 on the way in, so that readers see bytes.
 """
@@ -25,7 +25,7 @@ class _Entry:
 
 
 class ObjectCache:
-    """One read per object and ``lifetime_s``, whoever asks."""
+    """Objects as they are, or as they were up to ``lifetime_s`` ago for who can live with that."""
 
     def __init__(self, client: KubeClient, clock: Clock, lifetime_s: float) -> None:
         self._client = client
@@ -34,25 +34,33 @@ class ObjectCache:
         self._entries: dict[tuple[str, str, str], _Entry] = {}
         self._locks: dict[tuple[str, str, str], asyncio.Lock] = {}
 
-    async def get(self, kind: str, namespace: str, name: str) -> Object | None:
-        """The object, or None if the API server has none of that name."""
+    async def get(
+        self, kind: str, namespace: str, name: str, *, recent: bool = False
+    ) -> Object | None:
+        """The object, or None if the API server has none of that name.
+
+        It is no older than the call, so that a container never starts with what was so before;
+        with ``recent`` it may be older. Who asks while another one asks gets the same answer.
+        """
         key = (kind, namespace, name)
+        oldest = self._clock.monotonic() - (self._lifetime_s if recent else 0)
         async with self._locks.setdefault(key, asyncio.Lock()):
             entry = self._entries.get(key)
-            now = self._clock.monotonic()
             # Absence is asked for anew each time: somebody waits for the object to appear.
-            if entry is not None and entry.obj and now - entry.read_at < self._lifetime_s:
+            if entry is not None and entry.obj and entry.read_at >= oldest:
                 return entry.obj
+            now = self._clock.monotonic()
             obj = await self._read(kind, namespace, name)
+            self._forget(now - self._lifetime_s)
             self._entries[key] = _Entry(now, obj)
             return obj
 
-    def retain(self, keys: set[tuple[str, str, str]]) -> None:
-        """Drop everything that no pod refers to any more."""
-        for key in list(self._entries):
-            if key not in keys:
-                del self._entries[key]
-                self._locks.pop(key, None)
+    def _forget(self, before: float) -> None:
+        """Drop what is too old for everybody."""
+        for key in [key for key, entry in self._entries.items() if entry.read_at < before]:
+            del self._entries[key]
+            if not self._locks[key].locked():
+                del self._locks[key]
 
     async def _read(self, kind: str, namespace: str, name: str) -> Object | None:
         try:

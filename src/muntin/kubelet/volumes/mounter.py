@@ -91,7 +91,7 @@ class VolumeMounter:
         """Bring the content of the pod's volumes up to date."""
         for volume in pod["spec"].get("volumes") or ():
             if has_content(volume):
-                await self._prepare(pod, volume, allocatable)
+                await self._prepare(pod, volume, allocatable, recent=True)
 
     def remove(self, uid: str) -> None:
         """Remove everything that the pod had on disk here."""
@@ -111,7 +111,9 @@ class VolumeMounter:
         pods = self._files.local(self._platform.join(self._platform.root_dir, "pods"))
         return [entry.name for entry in pods.iterdir()] if pods.is_dir() else []
 
-    async def _prepare(self, pod: Object, volume: Object, allocatable: Mapping[str, str]) -> Volume:
+    async def _prepare(
+        self, pod: Object, volume: Object, allocatable: Mapping[str, str], *, recent: bool = False
+    ) -> Volume:
         uid, name = pod["metadata"]["uid"], volume["name"]
         if volume.get("hostPath"):
             return self._host_path(volume["hostPath"])
@@ -124,7 +126,7 @@ class VolumeMounter:
         if kind == "emptyDir":
             self._empty_dir(pod, volume["emptyDir"], local)
         else:
-            files = volume_files(volume, await self._inputs(pod, volume, allocatable))
+            files = volume_files(volume, await self._inputs(pod, volume, allocatable, recent))
             write_files(
                 local,
                 files,
@@ -171,10 +173,12 @@ class VolumeMounter:
         group = (pod["spec"].get("securityContext") or {}).get("fsGroup")
         return None if group is None else int(group)
 
-    async def _inputs(self, pod: Object, volume: Object, allocatable: Mapping[str, str]) -> Inputs:
+    async def _inputs(
+        self, pod: Object, volume: Object, allocatable: Mapping[str, str], recent: bool
+    ) -> Inputs:
         namespace = pod["metadata"]["namespace"]
         objects = {
-            (kind, name): await self._objects.get(kind, namespace, name)
+            (kind, name): await self._objects.get(kind, namespace, name, recent=recent)
             for kind, name in references(volume)
         }
         sources = token_sources(volume)
