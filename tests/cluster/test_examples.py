@@ -16,7 +16,8 @@ def test_example(cluster, example: Path, tmp_path: Path):
     muntin = tmp_path / "muntin"
     muntin.write_text(f'#!/bin/sh\nexec {sys.executable} -m muntin "$@"\n')
     muntin.chmod(0o755)
-    environment = {**cluster.environment, "NAME": cluster.name, "MUNTIN": str(muntin)}
+    programs = {"MUNTIN": str(muntin), "HELM": str(Path(sys.executable).parent / "helm")}
+    environment = {**cluster.environment, "NAME": cluster.name, **programs}
     done = run(str(example / "run.sh"), timeout_s=240, check=False, env=environment)
     assert done.stdout == (example / "expected.txt").read_text(), done.stderr
     assert done.returncode == 0
