@@ -482,7 +482,7 @@ def test_rules_judge_objects_and_their_changes():
     schema["properties"]["spec"]["x-kubernetes-validations"] = [
         {"rule": "self.replicas % 2 == 0", "message": "even only"},
         {"rule": "self.replicas >= oldSelf.replicas", "messageExpression":
-         "'not below ' + string(oldSelf.replicas)", "fieldPath": ".replicas"},
+         "'not below %d'.format([oldSelf.replicas])", "fieldPath": ".replicas"},
     ]  # fmt: skip
 
     async def scenario(server, api):

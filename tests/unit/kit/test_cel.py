@@ -50,6 +50,17 @@ def environment():
         ),
         ("true &&\n self.bar", "2:6: undefined field 'bar'\n |  self.bar\n | .....^"),
         ("self.rows.all(k, self.rows[k].size > 1)", "1:30: undefined field 'size'"),
+        ("'a'.matches('(')", "1:13: invalid matches argument"),
+        ("has(self)", "1:5: invalid argument to has() macro"),
+        ("duration('x') < duration('1h')", "1:10: invalid duration argument"),
+        ("timestamp('x') < timestamp('y')", "1:11: invalid timestamp argument"),
+        ("[1, 'a'].size() == 2", "1:5: expected type 'int' but found 'string'"),
+        ("{'a': 1, 'b': 'c'}.size() == 2", "1:15: expected type 'int' but found 'string'"),
+        (
+            "'a'.startsWith(1)",
+            "found no matching overload for 'startsWith' applied to 'string.(int)'",
+        ),
+        ("self.`my-name` == 1", "1:6: unsupported syntax: '`'"),
         ("1 +", "1:4: Syntax error: mismatched input '<EOF>'"),
         ("maybe(1).hasValue() && zoo", "1:24: undeclared reference to 'zoo'"),
         ("oldSelf.replicas.size()", "found no matching overload"),
@@ -115,7 +126,7 @@ def test_one_activation_serves_several_programs(environment):
         ("self.names[7]", "index out of bounds: 7"),
         ("dyn(1) + 'a'", "no such overload"),
         ("1.fails()", "integer division or modulo by zero"),
-        ("'a'.matches('(')", "invalid regular expression"),
+        ("'a'.matches('(' + '')", "invalid regular expression"),
     ],
 )
 def test_what_has_no_value_says_why(environment, expression, message):

@@ -22,7 +22,7 @@ def evaluate(expression, **variables):
         "names.all(name, names.all(other, text != name + other))",
         "names.exists(name, text.matches('a*' + name + '$'))",
         "[text].exists(long, names.exists(name, long.endsWith(name)))",
-        "cel.bind(long, text + text, names.all(name, !long.contains(name)))",
+        "[text + text].all(long, names.all(name, !long.contains(name)))",
     ],
 )
 def test_a_long_text_in_each_step_of_a_long_loop_is_refused_at_once(expression):

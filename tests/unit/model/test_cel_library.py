@@ -32,7 +32,7 @@ strings.quote('a "b"') == '"a \\\\"b\\\\""'
 '%s %s %s'.format([type(1), type([1]), type(null)]) == 'int list null_type'
 '%s %s'.format([b'abc', type(timestamp('2020-01-01T00:00:00Z'))]) == 'abc google.protobuf.Timestamp'
 [1, 2, 3].slice(0, 2) == [1, 2] && [3, 1, 2].sort() == [1, 2, 3] && [1, 1].distinct() == [1]
-lists.range(3) == [0, 1, 2] && [1, 2].reverse() == [2, 1] && [[1], [[2]]].flatten(2) == [1, 2]
+lists.range(3) == [0, 1, 2] && [1, 2].reverse() == [2, 1] && [[[1]], [[2]]].flatten(2) == [1, 2]
 [1, 2, 3].isSorted() && ['a', 'b', 'c'].isSorted() && !['2.0', '1.0'].isSorted()
 [1, 3].sum() == 4 && [1.0, 3.0].sum() == 4.0 && [].sum() == 0
 ['1m', '1s'].map(x, duration(x)).sum() == duration('1m1s')
@@ -76,7 +76,7 @@ format.uuid().validate('nope').value() == ['does not match the UUID format']
 !format.byte().validate('aGVsbG8=').hasValue() && format.byte().validate('!').hasValue()
 !format.date().validate('2021-01-01').hasValue() && !format.datetime().validate('2021-01-01T00:00:00Z').hasValue()
 !format.named('labelValue').value().validate('ok').hasValue() && !format.named('unknown').hasValue()
-sets.contains([1, 2.0, 3u], [1.0, 2]) && sets.equivalent([1], [1, 1]) && !sets.intersects([1], [])
+sets.contains([1.0, 2.0, 3.0], [1, 2]) && sets.equivalent([1], [1, 1]) && !sets.intersects([1], [])
 self.?spec.?missing.orValue(1) == 1 && optional.of('x').optMap(v, v + 'y').value() == 'xy'
 self.spec.replicas in [1, 2, 3] && has(self.spec.replicas) && !has(self.spec.missing)
 type(self.spec.replicas) == int && self.spec.ratio > 1 && self.spec.replicas < 2.5
@@ -88,7 +88,7 @@ authorizer.requestResource.check('custom').errored() == false
 """  # noqa: E501 (a table)
 
 FALSE_TYPES = {
-    "'a'.charAt('b')": "found no matching overload for 'charAt' applied to '(string, string)'",
+    "'a'.charAt('b')": "found no matching overload for 'charAt' applied to 'string.(string)'",
     "quantity('1').add('2')": "found no matching overload for 'add'",
     "ip('1.1.1.1').containsIP('1.1.1.1')": "found no matching overload for 'containsIP'",
     "authorizer.resource('pods')": "found no matching overload for 'resource'",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 from muntin.kit.cel import messages
+from muntin.kit.cel.cost import Costs, estimate
 from muntin.kit.cel.errors import CompileError, Issue, compile_error
-from muntin.kit.cel.functions import Function, merged
+from muntin.kit.cel.functions import STRING, Function, merged
 from muntin.kit.cel.growth import MOST as MOST_GROWTH
 from muntin.kit.cel.growth import nature
-from muntin.kit.cel.optionals import Rewritten, rewrite
+from muntin.kit.cel.literals import mistakes, operands
+from muntin.kit.cel.optionals import Rewritten, rewrite, without_texts
 from muntin.kit.cel.program import Activation, Program
 from muntin.kit.cel.shapes import Shape
+from muntin.kit.cel.syntax import positions, read, without_lists
 
 MOST_CHARACTERS = 32 * 1024
 
@@ -23,7 +27,8 @@ class Environment:
 
     ``opaque`` names the types that functions pass among themselves (`messages.opaque`),
     ``optional`` the functions whose lists are read as optional values. Besides these there are
-    the standard functions and macros, ``cel.bind`` and optional values.
+    the standard functions and macros, those of comprehensions with two variables, and optional
+    values.
     """
 
     def __init__(
@@ -47,7 +52,8 @@ class Environment:
             messages.declare_opaque(pool, name)
         messages.declare_shapes(pool, shapes.values())
         declared = {name: shape.signature for name, shape in shapes.items()}
-        self._check = _new(pool, declared, _declarations(known, callable_=False))
+        declarations = _declarations(known, callable_=False)
+        self._check = _new(pool, declared, declarations, binds=bool(self._optional))
 
     def compile(self, expression: str) -> Program:
         """The program of ``expression``.
@@ -58,19 +64,67 @@ class Environment:
         if len(expression) > MOST_CHARACTERS:
             text = f"expression code point size exceeds limit: {MOST_CHARACTERS}"
             raise CompileError("", (Issue(1, 1, text),))
+        _refuse_quoted_names(expression)
+        try:
+            return self._compile(expression, expression)
+        except CompileError as err:
+            if (renamed := _with_strings(expression, err)) == expression:
+                raise
+        return self._compile(renamed, expression)
+
+    def _compile(self, expression: str, source: str) -> Program:
         rewritten = rewrite(expression, self._optional_calls)
         text, shift = rewritten.text, 0
         if self._optional:
             _compiled(self._syntax, text, expression, rewritten)
             text = f"{self._wrap}({text}\n{')' * len(self._optional)})"
             shift = len(self._wrap) + 1
-        result = _compiled(self._check, text, expression, rewritten, shift).return_type().name()
+        try:
+            checked = _compiled(self._check, text, expression, rewritten, shift)
+        except CompileError as err:
+            if text != source:
+                raise
+            raise CompileError(source, tuple(self._plainer(source, err.issues))) from err
+        _refuse_mistakes(checked.serialize(), text, expression, rewritten, shift)
+        result = checked.return_type().name()
         found = _compiled(self._run, text, expression, rewritten, shift)
         known = nature(found.serialize())
         if known.growth > MOST_GROWTH:
             text = f"expression exceeds budget: it makes values {known.growth} times larger"
             raise CompileError(expression, (Issue(1, 1, text),))
-        return Program(expression, found, _type_name(result), self._boxed, known)
+        return Program(source, found, _type_name(result), self._boxed, known)
+
+    def _plainer(self, source: str, issues: Sequence[Issue]) -> Iterator[Issue]:
+        """``issues`` with those about ``&&`` and ``||`` told of the side that is no bool."""
+        for issue in issues:
+            found = _LOGICAL.match(issue.text)
+            if found is None:
+                yield issue
+                continue
+            serialized = self._syntax.compile(source).serialize()
+            places, lines = positions(serialized), source.split("\n")
+            at = sum(len(line) + 1 for line in lines[: issue.line - 1]) + issue.column - 1
+            sides = operands(read(serialized), found[1], at, places)
+            for side, kind in zip(sides, found[2].split(", "), strict=False):
+                if kind != "bool":
+                    line, column = _place(source, places.get(side.id, at))
+                    yield Issue(line, column, f"expected type 'bool' but found '{kind}'")
+
+    def most_cost(self, expression: str, root: Shape, costs: Costs) -> int:
+        """What an evaluation of ``expression``, which compiles, costs at most; ``root`` is the
+        shape of its variables, ``costs`` says what its own functions cost."""
+        try:
+            self._compile(expression, expression)
+        except CompileError as err:
+            expression = _with_strings(expression, err)
+        text = rewrite(expression, self._optional_calls).text
+        if self._optional:
+            text = f"{self._wrap}({text}\n{')' * len(self._optional)})"
+        tree = read(self._check.compile(text).serialize())
+        for _ in self._optional:
+            if tree.loop is not None:
+                tree = tree.loop.result
+        return estimate(without_lists(tree, self._optional_calls), root, costs)
 
     def activation(self, variables: Mapping[str, Any]) -> Activation:
         """``variables`` made ready for several programs of this environment."""
@@ -112,15 +166,57 @@ def box(name: str) -> str:
     return f"{name}__box"
 
 
-def _new(pool: Any, variables: Mapping[str, str], declarations: Sequence[Any]) -> Any:
+# Comparisons are declared anew, with those of numbers of different types.
+_SETTINGS = """
+extensions: [{name: two-var-comprehensions}]
+stdlib: {exclude_functions: [{name: _<_}, {name: _<=_}, {name: _>_}, {name: _>=_}]}
+"""
+_COMPARISONS = {"_<_": "less", "_<=_": "less_equals", "_>_": "greater", "_>=_": "greater_equals"}
+_NUMBERS = {"int": "int64", "uint": "uint64", "double": "double"}
+_COMPARED = {"bool": "bool", "bytes": "bytes", "string": "string",
+             "google.protobuf.Duration": "duration",
+             "google.protobuf.Timestamp": "timestamp"}  # fmt: skip
+
+
+def _new(
+    pool: Any, variables: Mapping[str, str], declarations: Sequence[Any], *, binds: bool = True
+) -> Any:
     from cel_expr_python import cel
     from cel_expr_python.ext import ext_bindings, ext_optional
 
+    extensions: list[Any] = [ext_optional.ExtOptional()]
+    if binds:
+        extensions.append(ext_bindings.ExtBindings())
     return cel.NewEnv(
         pool,
+        cel.NewEnvConfigFromYaml(_SETTINGS),
         variables={name: as_type(signature) for name, signature in variables.items()},
-        extensions=[ext_bindings.ExtBindings(), ext_optional.ExtOptional()],
-        functions=list(declarations),
+        extensions=extensions,
+        functions=[*_comparisons(), *declarations],
+    )
+
+
+@cache
+def _comparisons() -> tuple[Any, ...]:
+    from cel_expr_python import cel
+
+    pairs = [(one, one, name) for one, name in {**_NUMBERS, **_COMPARED}.items()]
+    for one, name in _NUMBERS.items():
+        pairs += [(one, other, f"{name}_{_NUMBERS[other]}") for other in _NUMBERS if other != one]
+    return tuple(
+        cel.FunctionDecl(
+            operator,
+            [
+                cel.Overload(
+                    f"{word}_{name}",
+                    return_type=as_type("bool"),
+                    parameters=[as_type(one), as_type(other)],
+                    is_member=False,
+                )
+                for one, other, name in pairs
+            ],
+        )
+        for operator, word in _COMPARISONS.items()
     )
 
 
@@ -149,6 +245,51 @@ def _compiled(
         return environment.compile(text)
     except RuntimeError as err:
         raise compile_error(source, str(err), rewritten, shift) from err
+
+
+_LOGICAL = re.compile(r"^found no matching overload for '(_&&_|_\|\|_)' applied to '\((.*)\)'$")
+
+
+def _place(text: str, offset: int) -> tuple[int, int]:
+    """Line and column of an offset; both count from one."""
+    before = text[:offset]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def _with_strings(expression: str, error: CompileError) -> str:
+    """``expression`` with the calls of ``string`` renamed that fit no overload of the language."""
+    lines = expression.split("\n")
+    for issue in error.issues:
+        if issue.text.startswith("found no matching overload for 'string'"):
+            line, end = lines[issue.line - 1], issue.column - 1
+            if line[:end].endswith("string"):
+                lines[issue.line - 1] = line[: end - len(STRING)] + STRING + line[end:]
+    return "\n".join(lines)
+
+
+def _refuse_quoted_names(expression: str) -> None:
+    if "`" not in expression:
+        return
+    for number, line in enumerate(without_texts(expression).split("\n"), start=1):
+        if (at := line.find("`")) >= 0:
+            raise CompileError(expression, (Issue(number, at + 1, "unsupported syntax: '`'"),))
+
+
+def _refuse_mistakes(
+    serialized: bytes, text: str, source: str, rewritten: Rewritten, shift: int
+) -> None:
+    """Raise what is wrong with the texts, lists and maps that are spelt out."""
+    found = list(mistakes(read(serialized)))
+    if not found:
+        return
+    places = positions(serialized)
+    issues = []
+    for expr, words in found:
+        line, column = _place(text, places.get(expr.id, 0))
+        if line == 1 and shift:
+            column = max(column - shift, 1)
+        issues.append(Issue(line, rewritten.original(line, column), words))
+    raise CompileError(source, tuple(issues))
 
 
 @lru_cache(maxsize=64)

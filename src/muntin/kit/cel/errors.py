@@ -41,6 +41,16 @@ _CODE = re.compile(r"^[A-Z_]+: (.*?)(?: \[[A-Z_]+\])?$", re.DOTALL)
 _ISSUE = re.compile(r"^ERROR: <input>:(-?\d+):(-?\d+): (.*?)(?=\n \||\nERROR: |\Z)", re.M | re.S)
 _UNDECLARED = re.compile(r"^undeclared reference to '([\w.]+)'")
 _UNDEFINED = re.compile(r"^undefined field '(\w+)' not found in struct '.*'$")
+_OVERLOAD = re.compile(r"^(found no matching overload for '(\w+)' applied to ')\((.*?)\)'$")
+_WORDS = (
+    (re.compile(r"^has\(\) argument must be a field selection$"),
+     "invalid argument to has() macro"),
+    (re.compile(r"^\w+\(\) (first |second )?variable name must be a simple identifier$"),
+     "argument must be a simple name"),
+    (re.compile(r"\bgoogle\.protobuf\.Timestamp\b"), "timestamp"),
+    (re.compile(r"\bgoogle\.protobuf\.Duration\b"), "duration"),
+    (re.compile(r"\bnull_type\b"), "null"),
+)  # fmt: skip
 _IN_COMPREHENSION = re.compile(r"cannot be the range of a comprehension")
 
 # How cel-go says what this implementation says in words of its own.
@@ -95,9 +105,35 @@ def _as_upstream(source: str, issue: Issue) -> Issue:
             return Issue(
                 issue.line, start or issue.column, f"undeclared reference to '{head}'{rest}"
             )
-    if found := _UNDEFINED.match(issue.text):
-        return Issue(issue.line, issue.column, f"undefined field '{found[1]}'")
-    return issue
+    text = issue.text
+    if found := _UNDEFINED.match(text):
+        text = f"undefined field '{found[1]}'"
+    for pattern, words in _WORDS:
+        text = pattern.sub(words, text)
+    if found := _OVERLOAD.match(text):
+        text = _overload(source, issue, found)
+    return Issue(issue.line, issue.column, text)
+
+
+def _overload(source: str, issue: Issue, found: re.Match[str]) -> str:
+    """A call's types, with that of a member's target before the others."""
+    types = found[3]
+    before = source.split("\n")[issue.line - 1][: issue.column - 1].rstrip()
+    if before.endswith(f".{found[2]}") and (parts := _split(types)):
+        return f"{found[1]}{parts[0]}.({', '.join(parts[1:])})'"
+    return f"{found[1]}({types})'"
+
+
+def _split(types: str) -> list[str]:
+    """The types of a list of types, which may have types of their own in parentheses."""
+    parts, depth = [""], 0
+    for char in types:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _without_followers(issues: list[Issue]) -> list[Issue]:

@@ -11,6 +11,10 @@ from typing import Any
 from muntin.kit.cel.messages import type_of
 from muntin.kit.cel.shapes import OPAQUE
 
+# The name of further overloads of ``string``, which the implementation lets nobody declare: calls
+# that fit no overload of its own get this name, which is as long.
+STRING = "_text_"
+
 
 @dataclass(frozen=True, slots=True)
 class Function:

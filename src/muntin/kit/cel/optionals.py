@@ -1,8 +1,9 @@
-"""Functions with optional results.
+"""Calls that the compiler is given in another form than they are written in.
 
 The implementation cannot take an optional value from a Python function. So such a function gives a
 list of at most one value, and its calls are compiled as ``call(...)[?0]``, which is the optional
-value; the compiler's places are told without what was put in.
+value; the compiler's places are told without what was put in. ``exists_one`` with two variables
+is ``existsOne`` to it.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ class Rewritten:
 
 def rewrite(expression: str, names: Sequence[str]) -> Rewritten:
     """``expression`` with the calls of ``names`` made optional; members' names begin with a dot."""
+    expression = _with_two_variables(expression)
     if not any(name in expression for name in names):
         return Rewritten(expression)
-    hidden = _STRING.sub(lambda found: " " * len(found[0]), expression)
+    hidden = without_texts(expression)
     pattern = "|".join(re.escape(n) if n[0] == "." else rf"\b{re.escape(n)}" for n in names)
     ends = sorted(
         _closing(hidden, found.end()) for found in re.finditer(rf"(?:{pattern})\s*\(", hidden)
@@ -50,6 +52,23 @@ def rewrite(expression: str, names: Sequence[str]) -> Rewritten:
         places.append(len(text))
         text, after = text + _PUT_IN, end
     return Rewritten(text + expression[after:], tuple(places))
+
+
+def _with_two_variables(expression: str) -> str:
+    """Of the same length: ``existsOne`` and a blank, where there are two variables."""
+    if ".exists_one" not in expression:
+        return expression
+    hidden = without_texts(expression)
+    for found in re.finditer(r"\.exists_one(?=\s*\()", hidden):
+        start = hidden.index("(", found.end()) + 1
+        if re.match(r"\s*\w+\s*,\s*\w+\s*,", hidden[start:]):
+            expression = f"{expression[: found.start()]}.existsOne {expression[found.end() :]}"
+    return expression
+
+
+def without_texts(expression: str) -> str:
+    """``expression`` with blanks for texts and comments; everything stays where it is."""
+    return _STRING.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), expression)
 
 
 def _closing(text: str, start: int) -> int:

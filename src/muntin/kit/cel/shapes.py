@@ -18,12 +18,16 @@ OPAQUE = "Opaque"  # the one message that all opaque values are
 class Shape:
     """``kind`` is one of dyn, bool, int, double, string, bytes, timestamp, duration, list, map,
     object, opaque, optional. ``name`` is that of an object's or opaque type; ``element`` is what
-    lists, maps and optionals hold; ``fields`` are an object's. A shape may contain itself."""
+    lists, maps and optionals hold; ``fields`` are an object's. ``most`` is how many elements or
+    characters there may be, for estimates of costs; ``least_bytes`` is how short it may be as JSON.
+    A shape may contain itself."""
 
     kind: str
     name: str = ""
     element: Shape | None = None
     fields: Mapping[str, Shape] = field(default_factory=dict)
+    most: int = 0
+    least_bytes: int = 1
 
     @property
     def erased(self) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "compile",
     "environment",
     "escape",
+    "most_cost",
 ]
 
 
@@ -38,6 +39,14 @@ def environment(variables: Mapping[str, Shape], *, mutates: bool = False) -> Env
 
     functions = (*FUNCTIONS, *jsonpatch.FUNCTIONS) if mutates else FUNCTIONS
     return Environment(variables, functions, OPAQUE, OPTIONAL)
+
+
+def most_cost(expression: str, env: Environment, root: Shape) -> int:
+    """What an evaluation of ``expression``, which compiles, costs at most in cel-go's units;
+    ``root`` is the shape of its variables."""
+    from muntin.model.cel.costs import of_call
+
+    return env.most_cost(expression, root, of_call)
 
 
 def compile(expression: str, env: Environment) -> Program:

@@ -46,6 +46,8 @@ def _object(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
         name = escape(key)
         if name is not None and name in shape.fields:
             found[name] = convert(item, shape.fields[name])
+            if name != key and key in shape.fields:
+                found[key] = found[name]
     return found
 
 

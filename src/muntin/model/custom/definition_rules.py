@@ -350,9 +350,11 @@ def _whole_schema(
     wrong = structural_rules.violations(schema, path) if strict else []
     found.causes += wrong
     if strict and not wrong:
+        before = len(found.causes)
         _defaults(parse(schema).as_root, schema, path, found)
+        wrong = found.causes[before:]
     if schema != was:
-        schema_rules.check(schema, path, found)
+        schema_rules.check(schema, path, found, rules=strict and not wrong)
     if not strict:
         try:
             Validator(schema, ALL)  # a structural one has had its patterns looked at

@@ -37,11 +37,24 @@ class Rule:
     message_program: Any = None
     message_error: str = ""
     path: str = ""
+    environment: Any = None
 
     @property
     def optional_old(self) -> bool:
         """Whether it is asked without a predecessor, too."""
         return bool(self.raw.get("optionalOldSelf"))
+
+    def cost(self, shape: Any) -> int:
+        """What it costs at most to ask it once of a value of ``shape``."""
+        from muntin.model.cel import most_cost
+
+        return most_cost(self.raw["rule"], self.environment, shape)
+
+    def message_cost(self, shape: Any) -> int:
+        """The same of the expression that makes its message."""
+        from muntin.model.cel import most_cost
+
+        return most_cost(self.raw["messageExpression"], self.environment, shape)
 
     @property
     def text(self) -> str:
@@ -125,7 +138,7 @@ def compile_rule(raw: Json, schema: Structural, shape: Any) -> Rule:
     variables = {"self": shape, "oldSelf": shape}
     if raw.get("optionalOldSelf"):
         variables["oldSelf"] = Shape("optional", element=shape)
-    env = environment(variables)
+    env = rule.environment = environment(variables)
     if not text.strip():
         return rule
     try:

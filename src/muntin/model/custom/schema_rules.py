@@ -11,6 +11,7 @@ from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.model.custom import paths
+from muntin.model.custom.budget import Budget, capped, times_of, times_within
 from muntin.model.custom.structural import META_FIELDS, Json, Structural, parse
 from muntin.model.validation.findings import Findings
 
@@ -31,20 +32,32 @@ _IS_MAP = "if x-kubernetes-list-type is map"
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where in the schema we are: why defaults are forbidden here (empty: they are not), whether
-    it is metadata, and the place above from which on ``oldSelf`` cannot be told."""
+    it is metadata, and the place above from which on ``oldSelf`` cannot be told. ``times`` is how
+    often an object may have such a place (None: there is no bound), ``budget`` where rules are
+    judged (None: they are not)."""
 
     no_defaults: str = ""
     in_meta: bool = False
     loose: str = ""
+    times: int | None = 1
+    budget: Budget | None = None
+
+    def within(self, schema: Json) -> Place:
+        """The place of what is in an object, list or map of that ``schema``."""
+        return replace(self, times=times_within(schema, self.times))
 
     def losing(self, path: str) -> Place:
         """Below here an object's predecessor cannot be told."""
         return self if self.loose else replace(self, loose=path)
 
 
-def check(schema: Json, path: str, found: Findings) -> None:
-    """Add what is wrong with a whole schema at ``path``."""
-    _check(schema, path, Place(), found, is_root=True)
+def check(schema: Json, path: str, found: Findings, *, rules: bool = True) -> None:
+    """Add what is wrong with a whole schema at ``path``; without ``rules`` these are let be."""
+    budget = Budget() if rules else None
+    _check(schema, path, Place(budget=budget), found, is_root=True)
+    if budget is not None:
+        found.causes += budget.found.causes
+        budget.judge(path, found)
 
 
 def _check(
@@ -95,23 +108,24 @@ def _below(schema: Json, path: str, place: Place, found: Findings, *, is_root: b
         if place.in_meta:
             why = "inside additionalProperties applying to object metadata"
             inner = replace(place, no_defaults=why)
-        _check(additional, f"{path}.additionalProperties", inner, found)
+        _check(additional, f"{path}.additionalProperties", inner.within(schema), found)
     is_object = is_root or bool(schema.get("x-kubernetes-embedded-resource"))
     for name, item in properties.items():
         inner = place.losing(path) if schema.get("x-kubernetes-map-type") == "atomic" else place
         if is_object and name in META_FIELDS:
             why = f"in top-level {name}" if is_root else inner.no_defaults
             inner = replace(inner, in_meta=True, no_defaults=why)
-        _check(item, f"{path}.properties[{name}]", inner, found)
+        _check(item, f"{path}.properties[{name}]", inner.within(schema), found)
+    place_of_nested = replace(place, budget=None)
     if schema.get("not") is not None:
-        _check(schema["not"], f"{path}.not", place, found)
+        _check(schema["not"], f"{path}.not", place_of_nested, found)
     for junctor in ("allOf", "oneOf", "anyOf"):
         for index, item in enumerate(schema.get(junctor) or ()):
-            _check(item, f"{path}.{junctor}[{index}]", place, found)
+            _check(item, f"{path}.{junctor}[{index}]", place_of_nested, found)
     if isinstance(schema.get("items"), Mapping):
         is_map = schema.get("x-kubernetes-list-type") == "map"
         inner = place if is_map else place.losing(path)
-        _check(schema["items"], f"{path}.items", inner, found)
+        _check(schema["items"], f"{path}.items", inner.within(schema), found)
 
 
 def _map_type(schema: Json, path: str, found: Findings) -> None:
@@ -219,8 +233,9 @@ def _rules(schema: Json, path: str, place: Place, found: Findings) -> None:
     before, structural = len(found.causes), parse(schema)
     for index, rule in enumerate(rules):
         _rule_form(rule, f"{path}.x-kubernetes-validations[{index}]", structural, found)
-    if len(found.causes) == before and not any(c.field.startswith(path) for c in found.causes):
-        _rule_programs(rules, structural, path, place, found)
+    is_wrong = len(found.causes) > before or any(c.field.startswith(path) for c in found.causes)
+    if place.budget is not None and not is_wrong:
+        _rule_programs(rules, structural, path, place, place.budget)
 
 
 def _rule_form(rule: Json, path: str, schema: Structural, found: Findings) -> None:
@@ -268,10 +283,9 @@ def _has_break(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
-def _rule_programs(
-    rules: Any, schema: Structural, path: str, place: Place, found: Findings
-) -> None:
-    """Whether the rules compile; only asked of schemas that are good otherwise."""
+def _rule_programs(rules: Any, schema: Structural, path: str, place: Place, budget: Budget) -> None:
+    """Whether the rules compile and what they cost; only asked of schemas that are good
+    otherwise."""
     from muntin.model.custom.rules import compile_rule
     from muntin.model.custom.shapes import shape_of
 
@@ -279,18 +293,26 @@ def _rule_programs(
     shape = shape_of(schema.as_root if is_root else schema)
     if shape is None:
         return
+    found = budget.found
     for index, raw in enumerate(rules):
         at, rule = f"{path}.x-kubernetes-validations[{index}]", compile_rule(raw, schema, shape)
+        if rule.program is not None:
+            times = times_of(shape) if place.times is None else place.times
+            budget.charge(f"{at}.rule", "rule", capped(rule.cost(shape) * times))
         if rule.error:
             found.invalid(f"{at}.rule", _shown(raw), rule.error)
         if rule.message_error:
             found.invalid(f"{at}.messageExpression", _shown(raw), rule.message_error)
-        if rule.uses_old and place.loose:
+        elif rule.message_program is not None:
+            cost = rule.message_cost(shape)
+            budget.charge(f"{at}.messageExpression", "messageExpression", cost)
+        uses_old = rule.uses_old and not rule.error
+        if uses_old and place.loose:
             text = (
                 "oldSelf cannot be used on the uncorrelatable portion of the schema within "
                 f"{place.loose}"
             )
             found.invalid(f"{at}.rule", raw["rule"], text)
-        elif not rule.uses_old and raw.get("optionalOldSelf") is not None:
+        elif not uses_old and raw.get("optionalOldSelf") is not None:
             text = "may not be set if oldSelf is not used in rule"
             found.invalid(f"{at}.optionalOldSelf", raw["optionalOldSelf"], text)

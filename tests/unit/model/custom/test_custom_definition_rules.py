@@ -290,7 +290,8 @@ def test_rules_that_are_no_rules(rule, words):
 
 def test_old_values_that_cannot_be_told():
     items = {**STRING, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
-    found = wrong(definition(field({"type": "array", "items": items})))
+    items["maxLength"] = 10
+    found = wrong(definition(field({"type": "array", "maxItems": 10, "items": items})))
     assert found == [
         (f"{S}.{A}.items.x-kubernetes-validations[0].rule",
          'Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion '

@@ -9,6 +9,7 @@ import ipaddress
 from typing import Any
 
 from muntin.kit.cel import EvaluationError, Function
+from muntin.kit.cel.functions import STRING
 from muntin.kit.cel.messages import opaque, text_of
 
 IP, CIDR = "net.IP", "net.CIDR"
@@ -108,6 +109,8 @@ FUNCTIONS = (
     Function("ip", ("string",), IP, ip, member=False),
     Function("isIP", ("string",), "bool", lambda text: _is(_address, text), member=False),
     Function("ip.isCanonical", ("string",), "bool", is_canonical, member=False),
+    Function(STRING, (IP,), "string", text_of, member=False),
+    Function(STRING, (CIDR,), "string", text_of, member=False),
     Function("family", (IP,), "int", family),
     Function("isUnspecified", (IP,), "bool", _asks("is_unspecified")),
     Function("isLoopback", (IP,), "bool", _asks("is_loopback")),
