@@ -21,9 +21,9 @@ SUBDOMAIN_MAX_LENGTH = 253
 _PORT_NAME_MAX_LENGTH = 15  # RFC 6335 section 5.1
 
 
-def too_long(limit: int) -> str:
+def too_long(limit: int, unit: str = "characters") -> str:
     """Upstream's words for a text of more than ``limit`` characters."""
-    return f"must be no more than {limit} characters"
+    return f"must be no more than {limit} {unit}"
 
 
 def _regex_message(text: str, pattern: str, *examples: str) -> str:
@@ -154,7 +154,7 @@ def qualified_name(value: str) -> list[str]:
     if not name:
         found.append("name part must be non-empty")
     elif len(name) > LABEL_MAX_LENGTH:
-        found.append(f"name part {too_long(LABEL_MAX_LENGTH)}")
+        found.append(f"name part {too_long(LABEL_MAX_LENGTH, 'bytes')}")
     if not _qualified(name):
         found.append(f"name part {_QUALIFIED_MESSAGE}")
     return found
@@ -162,7 +162,7 @@ def qualified_name(value: str) -> list[str]:
 
 def label_value(value: str) -> list[str]:
     """Values of labels: empty, or up to 63 characters."""
-    found = [too_long(LABEL_MAX_LENGTH)] if len(value) > LABEL_MAX_LENGTH else []
+    found = [too_long(LABEL_MAX_LENGTH, "bytes")] if len(value) > LABEL_MAX_LENGTH else []
     return found if not value or _qualified(value) else [*found, _LABEL_VALUE_MESSAGE]
 
 

@@ -96,6 +96,13 @@ def service_cidr(obj: Object, found: Findings) -> None:
 
 
 def service_cidr_update(new: Object, old: Object, found: Findings) -> None:
-    """A changed ServiceCIDR has the same ranges."""
-    after, before = ((obj.get("spec") or {}).get("cidrs") for obj in (new, old))
-    found.immutable("spec.cidrs", after, before)
+    """A changed ServiceCIDR has the same ranges; one of the other family may be added."""
+    after, before = ((obj.get("spec") or {}).get("cidrs") or [] for obj in (new, old))
+    added = len(before) == 1 and len(after) == 2
+    if len(after) != len(before) and not added:
+        found.immutable("spec.cidrs", after, before)
+        return
+    for index, cidr in enumerate(before):
+        found.immutable(f"spec.cidrs[{index}]", after[index], cidr)
+    if added:
+        service_cidr(new, found)

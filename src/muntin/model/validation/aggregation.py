@@ -13,6 +13,8 @@ from muntin.model.validation.findings import Findings, Object
 
 _MOST_GROUP_PRIORITY, _MOST_VERSION_PRIORITY = 20000, 1000
 
+_CONDITION_STATUS = ("True", "False", "Unknown")
+
 
 def api_service(obj: Object, found: Findings) -> None:
     """A new APIService, or a changed one."""
@@ -33,6 +35,14 @@ def api_service(obj: Object, found: Findings) -> None:
         _local(spec, found)
     else:
         _remote(spec, service, found)
+
+
+def api_service_status(new: Object, old: Object, found: Findings) -> None:
+    """How far an APIService is available."""
+    for index, row in enumerate((new.get("status") or {}).get("conditions") or ()):
+        if row.get("status") not in _CONDITION_STATUS:
+            path = f"status.conditions[{index}].status"
+            found.not_supported(path, row.get("status") or "", _CONDITION_STATUS)
 
 
 def _priority(spec: Object, field: str, most: int, found: Findings) -> None:

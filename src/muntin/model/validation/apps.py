@@ -124,7 +124,8 @@ def deployment_status(new: Object, old: Object, found: Findings) -> None:
     status = new.get("status") or {}
     not_negative(
         status, "status", found, "observedGeneration", "replicas", "updatedReplicas",
-        "readyReplicas", "availableReplicas", "unavailableReplicas", "collisionCount",
+        "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas",
+        "collisionCount",
     )  # fmt: skip
     parts = ("updatedReplicas", "readyReplicas", "availableReplicas")
     at_most_replicas(status, found, parts, "readyReplicas")
@@ -238,5 +239,5 @@ def controller_revision(obj: Object, found: Findings) -> None:
 
 def controller_revision_update(new: Object, old: Object, found: Findings) -> None:
     """A stored state stays what it is."""
-    controller_revision(new, found)
+    found.not_negative("revision", new.get("revision"))
     found.immutable("data", new.get("data"), old.get("data"))

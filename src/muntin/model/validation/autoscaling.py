@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from muntin.model import names, quantity
+from muntin.model.validation.amounts import container_resource_name
 from muntin.model.validation.counts import not_negative
 from muntin.model.validation.findings import Findings, Object
-from muntin.model.validation.labels import label_selector
 
 _SOURCES = ("ContainerResource", "External", "Object", "Pods", "Resource")
 _FIELDS = ("object", "external", "pods", "resource", "containerResource")
@@ -118,7 +118,6 @@ def _identifier(identifier: Object, path: str, found: Findings) -> None:
         found.required(f"{path}.name", "must specify a metric name")
     else:
         found.each_invalid(f"{path}.name", name, names.path_segment(name))
-    label_selector(identifier.get("selector"), f"{path}.selector", found)
 
 
 def _target(target: Object, path: str, found: Findings) -> None:
@@ -183,6 +182,8 @@ def _resource(source: Object, path: str, found: Findings) -> None:
     share, value = target.get("averageUtilization"), target.get("averageValue")
     if not source.get("name"):
         found.required(f"{path}.name", "must specify a resource name")
+    elif "container" in source:
+        container_resource_name(source["name"], f"{path}.name", found)
     _target(target, f"{path}.target", found)
     if share is None and value is None:
         text = "must set either a target raw value or a target utilization"

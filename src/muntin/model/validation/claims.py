@@ -194,7 +194,7 @@ def persistent_volume_claim_status(new: Object, old: Object, found: Findings) ->
                 quantity.value(text),
                 "must be a valid resource quantity",
             )
-    path = "status.allocatedResourceStatus"
+    path = "status.allocatedResourceStatuses"
     for name, value in (status.get("allocatedResourceStatuses") or {}).items():
         _resource_key(name, path, found)
         if value not in _RESIZE:

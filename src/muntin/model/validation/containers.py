@@ -34,6 +34,7 @@ _NOT_EPHEMERAL = (
     "readinessProbe", "startupProbe", "lifecycle",
 )  # fmt: skip
 _NO_EPHEMERAL = "cannot be set for an Ephemeral Container"
+_NEEDS_POLICY = "must specify restartPolicy when restart rules are used"
 _NO_HANDLERS = "may not be set for init containers without restartPolicy=Always"
 
 
@@ -62,7 +63,7 @@ def containers(spec: Object, path: str, pod: Surroundings, found: Findings) -> N
         _container(row, here, pod, found)
         found.unique(f"{here}.name", row.get("name") or "", taken)
         handlers(row, here, pod.grace_s, found)
-        if row.get("restartPolicy") is not None:
+        if row.get("restartPolicy") is not None or row.get("restartPolicyRules"):
             _own_restart_policy(row, here, found)
     _host_ports(regular, f"{path}.containers", found)
     if spec.get("initContainers"):
@@ -73,18 +74,22 @@ def containers(spec: Object, path: str, pod: Surroundings, found: Findings) -> N
 
 def _own_restart_policy(row: Object, path: str, found: Findings) -> None:
     """Rules by exit code; a policy without rules is refused where a container cannot have one."""
-    policy, rules = row["restartPolicy"], row.get("restartPolicyRules")
-    if rules is None:
-        found.forbidden(f"{path}.restartPolicy", "may not be set for non-init containers")
+    policy, rules = row.get("restartPolicy"), row.get("restartPolicyRules") or ()
+    if not found.has("container-restart-rules"):
+        if policy is not None:
+            found.forbidden(f"{path}.restartPolicy", "may not be set for non-init containers")
         return
-    if policy not in _RESTART_POLICIES:
+    if policy is None:
+        found.required(f"{path}.restartPolicy", _NEEDS_POLICY)
+    elif policy not in _RESTART_POLICIES:
         found.not_supported(f"{path}.restartPolicy", policy, _RESTART_POLICIES)
     if len(rules) > _RESTART_RULES:
-        found.too_long(f"{path}.restartPolicyRules", _RESTART_RULES)
+        found.too_many(f"{path}.restartPolicyRules", len(rules), _RESTART_RULES)
+    known = _RESTART_ACTIONS if found.has("restart-all-containers") else _RESTART_ACTIONS[:1]
     for index, rule in enumerate(rules):
         here = f"{path}.restartPolicyRules[{index}]"
-        if rule.get("action") not in _RESTART_ACTIONS:
-            found.not_supported(f"{here}.action", rule.get("action") or "", _RESTART_ACTIONS)
+        if rule.get("action") not in known:
+            found.not_supported(f"{here}.action", rule.get("action") or "", known)
         codes = rule.get("exitCodes")
         if codes is None:
             found.required(f"{here}.exitCodes", "must be specified")
@@ -93,16 +98,14 @@ def _own_restart_policy(row: Object, path: str, found: Findings) -> None:
                 f"{here}.exitCodes.operator", codes.get("operator") or "", ("In", "NotIn")
             )
         elif len(codes.get("values") or ()) > _EXIT_CODES:
-            found.too_long(f"{here}.exitCodes.values", _EXIT_CODES)
+            found.too_many(f"{here}.exitCodes.values", len(codes["values"]), _EXIT_CODES)
 
 
 def _init(rows: Any, path: str, pod: Surroundings, taken: set[Any], found: Findings) -> None:
     for index, row in enumerate(rows):
         here = f"{path}[{index}]"
         _container(row, here, pod, found)
-        policy = row.get("restartPolicy")
-        if policy is not None and policy != "Always" and row.get("restartPolicyRules") is None:
-            found.not_supported(f"{here}.restartPolicy", policy, ("Always",))
+        _init_restart_policy(row, here, found)
         name = row.get("name") or ""
         if name in taken:
             found.duplicate(f"{here}.name", name)
@@ -116,9 +119,33 @@ def _init(rows: Any, path: str, pod: Surroundings, taken: set[Any], found: Findi
                 if row.get(field) is not None:
                     found.forbidden(f"{here}.{field}", _NO_HANDLERS)
         if row.get("resizePolicy") and not is_sidecar(row):
-            found.invalid(
-                f"{here}.resizePolicy", row["resizePolicy"], "must not be set for init containers"
-            )
+            _init_resize_policy(row["resizePolicy"], f"{here}.resizePolicy", found)
+
+
+def _init_restart_policy(row: Object, path: str, found: Findings) -> None:
+    policy, rules = row.get("restartPolicy"), row.get("restartPolicyRules")
+    if policy is None:
+        if rules:
+            found.required(f"{path}.restartPolicy", _NEEDS_POLICY)
+    elif not found.has("container-restart-rules"):
+        if policy != "Always":
+            found.not_supported(f"{path}.restartPolicy", policy, ("Always",))
+    elif policy != "Always" or found.has("restart-all-containers"):
+        _own_restart_policy(row, path, found)
+    elif rules:
+        text = "restartPolicyRules are not allowed for init containers with restart policy Always"
+        found.forbidden(f"{path}.restartPolicyRules", text)
+
+
+def _init_resize_policy(rows: Any, path: str, found: Findings) -> None:
+    if not found.has("init-resize-policies"):
+        found.invalid(path, rows, "must not be set for init containers")
+        return
+    for index, row in enumerate(rows):
+        policy = row.get("restartPolicy")
+        if policy == "RestartContainer":
+            text = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+            found.invalid(f"{path}[{index}].restartPolicy", policy, text)
 
 
 def _ephemeral(rows: Any, path: str, pod: Surroundings, taken: set[Any], found: Findings) -> None:

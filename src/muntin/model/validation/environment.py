@@ -13,6 +13,7 @@ from typing import Any
 from muntin.model import names, quantity
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.labels import label_name
+from muntin.model.validation.paths import no_back_steps
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _ENVIRONMENT_FIELDS = (
@@ -55,6 +56,8 @@ def _value_source(row: Object, path: str, found: Findings) -> None:
         field_reference(source["fieldRef"], f"{path}.fieldRef", found, _ENVIRONMENT_FIELDS)
     if source.get("resourceFieldRef") is not None:
         resource_reference(source["resourceFieldRef"], f"{path}.resourceFieldRef", found)
+    if source.get("fileKeyRef") is not None:
+        _file_key(source["fileKeyRef"], f"{path}.fileKeyRef", found)
     for kind in ("configMapKeyRef", "secretKeyRef"):
         if source.get(kind) is not None:
             _key_reference(source[kind], f"{path}.{kind}", found)
@@ -76,6 +79,10 @@ def field_reference(field: Object, path: str, found: Findings, known: Iterable[s
         return
     if not where:
         found.required(f"{path}.fieldPath")
+        return
+    if field["apiVersion"] != "v1":
+        problem = f"error converting fieldPath: unsupported pod version: {field['apiVersion']}"
+        found.invalid(f"{path}.fieldPath", where, problem)
         return
     if where in known:
         return
@@ -120,6 +127,20 @@ def _divisor(name: str, divisor: str, path: str, found: Findings) -> None:
         found.invalid(
             path, name, f"only divisor's values {known} are supported with the {kind} resource"
         )
+
+
+def _file_key(source: Object, path: str, found: Findings) -> None:
+    """A key of a file that a container of the pod writes."""
+    for field, rule in (("key", names.environment_name), ("volumeName", names.dns1123_label)):
+        value = source.get(field)
+        if value:
+            found.each_invalid(f"{path}.{field}", value, rule(value))
+        else:
+            found.required(f"{path}.{field}")
+    if source.get("path"):
+        no_back_steps(source["path"], f"{path}.path", found)
+    else:
+        found.required(f"{path}.path")
 
 
 def _key_reference(source: Object, path: str, found: Findings) -> None:

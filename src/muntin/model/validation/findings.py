@@ -15,6 +15,7 @@ from muntin.model.resources.lifecycle import Version, has_rule
 Object = Mapping[str, Any]
 
 IMMUTABLE = "field is immutable"
+_IN_BYTES = "must be no more than 63 bytes"
 NOT_NEGATIVE = "must be greater than or equal to 0"
 
 
@@ -75,6 +76,8 @@ class Findings:
     def each_invalid(self, path: str, value: Any, details: Iterable[str]) -> None:
         """One `invalid` for each message that a function of `names` gave."""
         for detail in details:
+            if _IN_BYTES in detail and not self.has("lengths-in-bytes"):
+                detail = detail.replace(" bytes", " characters")
             self.invalid(path, value, detail)
 
     def not_supported(self, path: str, value: Any, supported: Iterable[str]) -> None:

@@ -31,6 +31,7 @@ _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 PREEMPTION = ("PreemptLowerPriority", "Never")
 MAX_DEADLINE_S = 2**31 - 1
 MOST_FINE = 4096
+_LONGEST_HOST_NAME = 64
 _SUBDOMAINS = ("serviceAccountName", "nodeName")
 
 
@@ -79,7 +80,8 @@ def _spec_of_pod(spec: Object, name: str, found: Findings) -> None:
 
 def _only_in_pods(volume: Object, spec: Object, path: str, found: Findings) -> None:
     """Rules of volumes that templates are spared."""
-    if volume.get("image") is not None and not volume["image"].get("reference"):
+    image = volume.get("image")
+    if image is not None and not image.get("reference") and len(volume) == 2:
         found.required(f"{path}.image.reference")
     if volume.get("projected") is None or spec.get("serviceAccountName"):
         return
@@ -125,6 +127,7 @@ def pod_spec(spec: Object, path: str, found: Findings, pod_name: str = "") -> No
     if spec.get("topologySpreadConstraints"):
         rows = spec["topologySpreadConstraints"]
         spread_constraints(rows, f"{path}.topologySpreadConstraints", found)
+    _files_of_variables(spec, path, found)
     host_process(spec, path, found)
     host_users(spec, path, found)
     _names(spec, path, found)
@@ -187,6 +190,25 @@ def _host_ports(spec: Object, path: str, is_pod: bool, found: Findings) -> None:
                 )
 
 
+def _files_of_variables(spec: Object, path: str, found: Findings) -> None:
+    """Files that hold variables are in volumes that live as long as the pod."""
+    kinds = None
+    for field in ("initContainers", "containers"):
+        for index, row in enumerate(spec.get(field) or ()):
+            for number, variable in enumerate(row.get("env") or ()):
+                source = (variable.get("valueFrom") or {}).get("fileKeyRef")
+                if source is None:
+                    continue
+                if kinds is None:
+                    kinds = {v.get("name"): v for v in spec.get("volumes") or ()}
+                name = source.get("volumeName") or ""
+                at = f"{path}.{field}[{index}].env[{number}].valueFrom.fileKeyRef.volumeName"
+                if name not in kinds:
+                    found.not_found(at, name)
+                elif kinds[name].get("emptyDir") is None:
+                    found.invalid(at, name, "referenced volume must be of type emptyDir")
+
+
 def _gates(spec: Object, path: str, found: Findings) -> None:
     for index, gate in enumerate(spec.get("readinessGates") or ()):
         where = f"{path}.readinessGates[{index}].conditionType"
@@ -209,6 +231,8 @@ def _names(spec: Object, path: str, found: Findings) -> None:
     if deadline is not None:
         problems = names.in_range(deadline, 1, MAX_DEADLINE_S)
         found.each_invalid(f"{path}.activeDeadlineSeconds", deadline, problems)
+    if spec.get("hostnameOverride") is not None:
+        _host_name(spec, f"{path}.hostnameOverride", found)
     for field in ("hostname", "subdomain"):
         value = spec.get(field)
         if value:
@@ -221,6 +245,16 @@ def _names(spec: Object, path: str, found: Findings) -> None:
         for number, name in enumerate(alias.get("hostnames") or ()):
             problems = names.dns1123_subdomain(name)
             found.each_invalid(f"{here}.hostnames[{number}]", name, problems)
+
+
+def _host_name(spec: Object, path: str, found: Findings) -> None:
+    name = spec["hostnameOverride"]
+    for field in ("setHostnameAsFQDN", "hostNetwork"):
+        if spec.get(field):
+            found.forbidden(path, f"may not be specified when {field} is true")
+    if len(name.encode()) > _LONGEST_HOST_NAME:
+        found.too_long(path, _LONGEST_HOST_NAME)
+    found.each_invalid(path, name, names.dns1123_subdomain(name))
 
 
 def pod_template(template: Object, path: str, found: Findings) -> None:

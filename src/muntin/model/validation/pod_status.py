@@ -27,6 +27,8 @@ def pod_status(new: Object, old: Object, found: Findings) -> None:
     for index, row in enumerate(status.get("conditions") or ()):
         if row.get("type") not in _SYSTEM_CONDITIONS:
             label_name(row.get("type") or "", f"status.conditions[{index}].Type", found)
+        _generation(row, f"status.conditions[{index}]", found)
+    _generation(status, "status", found)
     spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
     if spec.get("nodeName") != old_spec.get("nodeName"):
         found.forbidden("status.nodeName", "may not be changed directly")
@@ -43,6 +45,12 @@ def pod_status(new: Object, old: Object, found: Findings) -> None:
         _users(status.get(field) or (), spec, f"status.{field}", found)
     for field in _STATUSES:
         _allocated(status.get(field) or (), spec, field, found)
+
+
+def _generation(holder: Object, path: str, found: Findings) -> None:
+    seen = holder.get("observedGeneration") or 0
+    if seen < 0:
+        found.invalid(f"{path}.observedGeneration", seen, "must be a non-negative integer")
 
 
 def _transitions(field: str, status: Object, before: Object, spec: Object, found: Findings) -> None:
@@ -69,14 +77,16 @@ def _claim_statuses(status: Object, spec: Object, found: Findings) -> None:
     known = {row.get("name") for row in spec.get("resourceClaims") or ()}
     seen: set[Any] = set()
     for index, row in enumerate(status.get("resourceClaimStatuses") or ()):
-        path, name = f"status.resourceClaimStatuses[{index}].name", row.get("name") or ""
+        here, name = f"status.resourceClaimStatuses[{index}]", row.get("name") or ""
+        path = f"{here}.name"
         if name not in known:
             text = "must match the name of an entry in `spec.resourceClaims`"
             found.invalid(path, name, text)
         found.unique(path, name, seen)
         claim = row.get("resourceClaimName")
         if claim is not None:
-            found.each_invalid(path, claim, names.dns1123_subdomain(claim))
+            problems = names.dns1123_subdomain(claim)
+            found.each_invalid(f"{here}.resourceClaimName", claim, problems)
 
 
 def _addresses(status: Object, found: Findings) -> None:
@@ -92,11 +102,6 @@ def _addresses(status: Object, found: Findings) -> None:
             continue
         if len(rows) > 2 or not dual_stack(ips):
             found.invalid(path, rows, "may specify no more than one IP for each IP family")
-        seen: set[Any] = set()
-        for index, row in enumerate(rows):
-            if ips[index] in seen:
-                found.duplicate(f"{path}[{index}]", row)
-            seen.add(ips[index])
 
 
 def _users(rows: Any, spec: Object, path: str, found: Findings) -> None:

@@ -30,7 +30,10 @@ def cluster_role(obj: Object, found: Findings) -> None:
             found.required(path, "at least one clusterRoleSelector required if aggregationRule is "
                            "non-nil")  # fmt: skip
         for index, row in enumerate(rows):
+            before = len(found.causes)
             label_selector(row, f"{path}[{index}]", found)
+            if len(found.causes) > before:
+                found.invalid(f"{path}[{index}]", None, "invalid label selector.")
 
 
 def _rule(rule: Object, path: str, namespaced: bool, found: Findings) -> None:

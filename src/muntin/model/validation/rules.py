@@ -185,6 +185,7 @@ STATUS: dict[tuple[str, str], Change] = {
     ("", "ReplicationController"): apps.replica_set_status,
     ("", "ResourceQuota"): quotas.resource_quota_status,
     ("", "Service"): service.service_status,
+    ("apiregistration.k8s.io", "APIService"): aggregation.api_service_status,
     (_APPS, "DaemonSet"): apps.daemon_set_status,
     (_APPS, "Deployment"): apps.deployment_status,
     (_APPS, "ReplicaSet"): apps.replica_set_status,

@@ -79,7 +79,9 @@ def runtime_class(obj: Object, found: Findings) -> None:
 
 
 def runtime_class_update(new: Object, old: Object, found: Findings) -> None:
-    """A changed runtime class keeps its handler."""
+    """A changed runtime class keeps its handler, and the rest of it is right."""
+    if found.has("immutable-classes"):
+        runtime_class(new, found)
     found.immutable("handler", new.get("handler"), old.get("handler"))
 
 

@@ -167,4 +167,13 @@ def host_users(spec: Object, path: str, found: Findings) -> None:
         return
     for field, shown in _HOST_NAMESPACES:
         if spec.get(field):
-            found.forbidden(f"{path}.{shown}", "when `pod.Spec.HostUsers` is false")
+            found.forbidden(f"{path}.{shown}", _users_text(found))
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        for index, row in enumerate(spec.get(field) or ()):
+            if row.get("volumeDevices"):
+                found.forbidden(f"{path}.{field}[{index}].volumeDevices", _users_text(found))
+
+
+def _users_text(found: Findings) -> str:
+    name = "hostUsers" if found.has("users-by-json-name") else "pod.Spec.HostUsers"
+    return f"when `{name}` is false"

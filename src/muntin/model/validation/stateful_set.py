@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from muntin.model import names
 from muntin.model.validation.apps import ROLLING, endless, selector, selects_itself
+from muntin.model.validation.claims import claim_spec
 from muntin.model.validation.counts import (
     at_most_all,
     at_most_replicas,
@@ -36,6 +37,17 @@ _RULE = (
 def stateful_set(obj: Object, found: Findings) -> None:
     """A stateful set; its template's pod spec is not looked at before pods are made of it."""
     spec = obj.get("spec") or {}
+    if found.has("stateful-templates"):
+        for index, row in enumerate(spec.get("volumeClaimTemplates") or ()):
+            path = f"spec.volumeClaimTemplates[{index}].spec"
+            claim_spec(row.get("spec") or {}, path, found)
+        if spec.get("serviceName"):
+            problems = names.dns1123_label(spec["serviceName"])
+            found.each_invalid("spec.serviceName", spec["serviceName"], problems)
+    _set(spec, found)
+
+
+def _set(spec: Object, found: Findings) -> None:
     policy = spec.get("podManagementPolicy")
     if not policy:
         found.required("spec.podManagementPolicy")
@@ -51,9 +63,6 @@ def stateful_set(obj: Object, found: Findings) -> None:
             found.not_supported(path, value, _RETENTION)
     not_negative(spec, "spec", found, "replicas", "minReadySeconds")
     not_negative(spec.get("ordinals") or {}, "spec.ordinals", found, "start")
-    if found.has("stateful-templates") and spec.get("serviceName"):
-        name = spec["serviceName"]
-        found.each_invalid("spec.serviceName", name, names.dns1123_label(name))
     if selector(spec, found, "statefulset", ""):
         selects_itself(spec, "spec", found)
         _template(spec, "spec.template", found)
@@ -107,7 +116,7 @@ def _strategy(strategy: Object, path: str, found: Findings) -> None:
 
 def stateful_set_update(new: Object, old: Object, found: Findings) -> None:
     """A changed stateful set."""
-    stateful_set(new, found)
+    _set(new.get("spec") or {}, found)
     after, before = new.get("spec") or {}, old.get("spec") or {}
     changed = {name for name in {*after, *before} if after.get(name) != before.get(name)}
     if changed.difference(_MAY_CHANGE):

@@ -20,6 +20,8 @@ from muntin.model.validation.volume_files import downward_api, items, mode
 from muntin.model.validation.volume_sources import Check, required
 
 _PORTAL_LENGTH = 64
+# How upstream writes the names of some sources where there is another one.
+_SPELLED = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 
 
 def volumes(spec: Object, path: str, found: Findings, pod_name: str = "") -> dict[str, Any]:
@@ -70,7 +72,9 @@ def _source(row: Object, path: str, found: Findings, pod_name: str) -> None:
     elif kind == "ephemeral" and pod_name and row.get("name"):
         _claim_name(f"{pod_name}-{row['name']}", row["name"], path, found)
     for other in extra:
-        found.forbidden(f"{path}.{other}", "may not specify more than 1 volume type")
+        found.forbidden(
+            f"{path}.{_SPELLED.get(other, other)}", "may not specify more than 1 volume type"
+        )
 
 
 def _iscsi_name(row: Object, path: str, found: Findings) -> None:

@@ -97,7 +97,7 @@ METADATA.create(
     ({"m.labels": {"a/b/c": "c"}}, 'm.labels: Invalid value: "a/b/c": a qualified name must…'),
     ({"m.labels": {"a": "b c"}}, f'm.labels: Invalid value: "b c": {VALUE}'),
     ({"m.labels": {"a": "b" * 64}},
-     f'm.labels: Invalid value: "{"b" * 64}": must be no more than 63 characters'),
+     f'm.labels: Invalid value: "{"b" * 64}": must be no more than 63 bytes'),
 )  # fmt: skip
 METADATA.create(
     "ValidateAnnotations",
@@ -342,7 +342,8 @@ CLUSTER_ROLE.create(
      f"{AGGREGATION}: Required value: at least one clusterRoleSelector required if "
      "aggregationRule is non-nil"),
     ({AGGREGATION: [{"matchLabels": {"a": "b c"}}]},
-     f'{AGGREGATION}[0].matchLabels: Invalid value: "b c": {VALUE}'),
+     f'{AGGREGATION}[0].matchLabels: Invalid value: "b c": {VALUE}',
+     f"{AGGREGATION}[0]: Invalid value: null: invalid label selector."),
 )  # fmt: skip
 REF = {"roleRef": {"kind": "ClusterRole", "name": "r"}}
 BINDING = Examples(ROLE_BINDINGS, REF)

@@ -503,5 +503,6 @@ BLOCKS.create(
 BLOCKS.update(
     "ValidateServiceCIDRUpdate",
     ({}, {"spec.cidrs": ["10.1.0.0/16"]},
-     f'spec.cidrs: Invalid value: ["10.1.0.0/16"]: {IMMUTABLE}'),
+     f'spec.cidrs[0]: Invalid value: "10.1.0.0/16": {IMMUTABLE}'),
+    ({}, {"spec.cidrs": []}, f"spec.cidrs: Invalid value: []: {IMMUTABLE}"),
 )  # fmt: skip

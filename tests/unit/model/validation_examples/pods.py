@@ -22,14 +22,22 @@ POD = Examples(
     {"c.": "spec.containers.0.", "s.": "spec.", "i.": "spec.initContainers.0."},
 )
 ONE = {"name": "d", "image": "i"}
+RESTARTED = {"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}
 
 POD.create(
     "validateContainers",
     ({"s.containers": []}, "spec.containers: Required value"),
     ({"s.containers.1": {"name": "c", "image": "i"}},
      'spec.containers[1].name: Duplicate value: "c"'),
-    ({"c.restartPolicy": "Always"},
-     "c.restartPolicy: Forbidden: may not be set for non-init containers"),
+    ({"c.restartPolicy": "X"},
+     'c.restartPolicy: Unsupported value: "X": supported values: "Always", "Never", "OnFailure"'),
+    ({"c.restartPolicyRules": [{"action": "X"}]},
+     "c.restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+     'c.restartPolicyRules[0].action: Unsupported value: "X": supported values: "Restart", '
+     '"RestartAllContainers"',
+     "c.restartPolicyRules[0].exitCodes: Required value: must be specified"),
+    ({"c.restartPolicy": "Never", "c.restartPolicyRules": [RESTARTED] * 21},
+     "c.restartPolicyRules: Too many: 21: must have at most 20 items"),
 )  # fmt: skip
 POD.create(
     "validateContainerCommon",
@@ -95,6 +103,12 @@ POD.create(
 )  # fmt: skip
 POD.create(
     "validateEnvVarValueFrom",
+    (env(fileKeyRef={}), f"{E}.fileKeyRef.key: Required value",
+     f"{E}.fileKeyRef.volumeName: Required value", f"{E}.fileKeyRef.path: Required value",
+     f'{E}.fileKeyRef.volumeName: Not found: ""'),
+    (env(fieldRef={"apiVersion": "v2", "fieldPath": "metadata.name"}),
+     f'{E}.fieldRef.fieldPath: Invalid value: "metadata.name": error converting fieldPath: '
+     "unsupported pod version: v2"),
     (env(),
      f'{E}: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, '
      "`configMapKeyRef` or `secretKeyRef`"),
@@ -249,8 +263,10 @@ POD.create(
     "validateInitContainers",
     ({"s.initContainers": [{"name": "c", "image": "i"}]},
      'i.name: Duplicate value: "c"'),
-    ({"s.initContainers": [{**ONE, "restartPolicy": "Never"}]},
-     'i.restartPolicy: Unsupported value: "Never": supported values: "Always"'),
+    ({"s.initContainers": [{**ONE, "restartPolicy": "X"}]},
+     'i.restartPolicy: Unsupported value: "X": supported values: "Always", "Never", "OnFailure"'),
+    ({"s.initContainers": [{**ONE, "restartPolicyRules": [RESTARTED]}]},
+     "i.restartPolicy: Required value: must specify restartPolicy when restart rules are used"),
     *(({"s.initContainers": [{**ONE, field: value}]},
        f"i.{field}: Forbidden: may not be set for init containers without restartPolicy=Always")
       for field, value in (
@@ -258,9 +274,9 @@ POD.create(
           ("readinessProbe", {"exec": {"command": ["x"]}}),
           ("startupProbe", {"exec": {"command": ["x"]}}))),
     ({"s.initContainers": [{**ONE, "resizePolicy": [
-        {"resourceName": "cpu", "restartPolicy": "NotRequired"}]}]},
-     'i.resizePolicy: Invalid value: [{"resourceName":"cpu","restartPolicy":"NotRequired"}]: must '
-     "not be set for init containers"),
+        {"resourceName": "cpu", "restartPolicy": "RestartContainer"}]}]},
+     'i.resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to '
+     "'RestartContainer' for non-sidecar initContainers"),
 )  # fmt: skip
 TCP = {"tcpSocket": {"port": 80}}
 P = "c.livenessProbe"
@@ -413,9 +429,13 @@ POD.create(
 POD.create(
     "validateHostUsers",
     *(({"s.hostUsers": False, f"s.{field}": True},
-       f"spec.{shown}: Forbidden: when `pod.Spec.HostUsers` is false")
+       f"spec.{shown}: Forbidden: when `hostUsers` is false")
       for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"),
                            ("hostIPC", "HostIPC"))),
+    ({"s.hostUsers": False,
+      "s.volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+      "c.volumeDevices": [{"name": "v", "devicePath": "/d"}]},
+     "c.volumeDevices: Forbidden: when `hostUsers` is false"),
 )  # fmt: skip
 POD.create(
     "ValidatePodSpec",
