@@ -21,4 +21,5 @@ def test_example(cluster, example: Path, tmp_path: Path):
     done = run(str(example / "run.sh"), timeout_s=240, check=False, env=environment)
     assert done.stdout == (example / "expected.txt").read_text(), done.stderr
     assert done.returncode == 0
-    cluster.kubectl("delete", "-f", str(example), "--ignore-not-found", "--now")
+    for manifest in example.glob("*.yaml"):  # what it leaves in place, to play with
+        cluster.kubectl("delete", "-f", str(manifest), "--ignore-not-found", "--now")
