@@ -5,6 +5,7 @@ import subprocess
 import time
 
 import pytest
+from orphans import end_with_parent
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +27,7 @@ def etcd(tmp_path_factory):
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        preexec_fn=end_with_parent(),
     )
     socket = folder / "localhost:1"
     try:

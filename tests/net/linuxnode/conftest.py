@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from orphans import end_with_parent
 
 from muntin.cluster.containerd import (
     ContainerdOptions,
@@ -69,7 +70,10 @@ def linux_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinuxNode]:
     subprocess.run([*inside, "ip", "link", "set", "lo", "up"], check=True)
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*inside, "containerd", "--config", str(config)], stdout=out, stderr=out
+            [*inside, "containerd", "--config", str(config)],
+            stdout=out,
+            stderr=out,
+            preexec_fn=end_with_parent(),
         )
     cgroup = name
     try:

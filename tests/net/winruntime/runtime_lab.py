@@ -101,7 +101,11 @@ class Lab:
         return self._process is not None and self._process.poll() is None
 
     def _spawn(self) -> None:
-        self._process = subprocess.Popen([sys.executable, __file__, str(self._root)])
+        from orphans import end_with_parent  # not there in the child, which is this file, too
+
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, str(self._root)], preexec_fn=end_with_parent()
+        )
 
     def kill(self) -> None:
         """kill -9 of the runtime's process."""

@@ -12,6 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from orphans import end_with_parent
 
 SERVE = Path(__file__).with_name("serve.py")
 
@@ -97,6 +98,7 @@ class ServerProcess:
             stdout=subprocess.PIPE,
             stderr=self._log,
             env=environment,
+            preexec_fn=end_with_parent(),
         )
         line = self.process.stdout.readline()
         assert line, (self.directory / "log").read_text()
@@ -110,6 +112,11 @@ class ServerProcess:
         self.process.wait(10)
         self.process.stdout.close()
         self._log.close()
+
+    @property
+    def holds(self):
+        """Seconds that the server's loop computed without a pause, for each time that was long."""
+        return [float(line) for line in (self.directory / "holds").read_text().split()]
 
     @property
     def log(self):

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 
 from muntin.apiserver.admission_config import AdmissionConfig
@@ -15,6 +16,20 @@ from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer, Listener, server_context
 from muntin.kit import log
 from muntin.seams.store.sqlite import SqliteStore
+
+HOLD_S = 0.01  # worth telling
+
+
+async def tell_holds(path: Path) -> None:
+    """Write down each stretch of computing that kept others from being served; for ever."""
+    before = time.thread_time()
+    while True:
+        await asyncio.sleep(0.002)
+        now = time.thread_time()
+        if now - before > HOLD_S:
+            with path.open("a") as file:
+                file.write(f"{now - before:.4f}\n")
+        before = now
 
 
 async def main(directory: Path) -> None:
@@ -38,8 +53,10 @@ async def main(directory: Path) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with ApiServer(config, store) as server:
         await server.serve([Listener(sock, context)])
+        holds = asyncio.create_task(tell_holds(directory / "holds"))
         print(config.port, flush=True)
         await stop.wait()
+        holds.cancel()
     await store.close()
 
 
@@ -47,5 +64,6 @@ if __name__ == "__main__":
     log.setup()
     import uvloop
 
+    Path(sys.argv[1], "holds").touch()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(main(Path(sys.argv[1])))

@@ -1,6 +1,6 @@
 """Input that no client sends by mistake: each piece is refused, and others are served meanwhile.
 
-A watcher asks for ``/readyz`` the whole time: the longest that it waits says for how long the
+A watcher asks for ``/version`` the whole time: the longest that it waits says for how long the
 server's loop was held.
 """
 
@@ -12,8 +12,11 @@ import random
 import re
 import ssl
 import struct
+import subprocess
+import sys
 import time
 import zlib
+from pathlib import Path
 
 import pytest
 from apiserver_process import ServerProcess
@@ -21,8 +24,10 @@ from test_apiserver_every_kind import OBJECTS
 
 from muntin.model import protobuf, resources, schema
 
-# Far above what any input here costs (a few ms), for machines that have something else to do.
+# How long another caller may wait: far above the cost, for machines that have more to do; and how
+# long the server's loop may compute at a stretch, which no other work on the machine adds to.
 LOOP_LAG_S = 1.0
+HOLD_S = 1.0
 PODS = "/api/v1/namespaces/default/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"
 JSON = {"content-type": "application/json"}
@@ -112,36 +117,45 @@ async def first_answer(reader):
 
 
 class Watchdog:
-    """Asks on a connection of its own how long the server takes, until it is left."""
+    """Asks on a connection of its own how long the server takes, until it is left.
+
+    It was answered before what it watches begins, and once more after that has ended.
+    """
 
     def __init__(self, process):
         self._process = process
+        self._left = False
         self.longest = 0.0
 
     async def __aenter__(self):
+        self._reader, self._writer = await asyncio.open_connection(
+            "127.0.0.1", self._process.port, ssl=context(self._process, USER)
+        )
+        await self._ask()
+        self.longest, self._known = 0.0, len(self._process.holds)
         self._task = asyncio.create_task(self._watch())
         return self
 
     async def __aexit__(self, *_):
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        self._left = True
+        try:
+            await self._task
+        finally:
+            await closed(self._writer)
         assert self.longest < LOOP_LAG_S
+        assert max(self._process.holds[self._known :], default=0.0) < HOLD_S
 
     async def _watch(self):
-        reader, writer = await asyncio.open_connection(
-            "127.0.0.1", self._process.port, ssl=context(self._process, USER)
-        )
-        try:
-            while True:
-                started = time.monotonic()
-                writer.write(b"GET /livez/ping HTTP/1.1\r\nHost: x\r\n\r\n")
-                head = await reader.readuntil(b"\r\n\r\n")
-                assert head.startswith(b"HTTP/1.1 200"), head
-                await reader.readexactly(2)
-                self.longest = max(self.longest, time.monotonic() - started)
-                await asyncio.sleep(0.002)
-        finally:
-            await closed(writer)
+        while not self._left:
+            await asyncio.sleep(0.002)
+            await self._ask()
+
+    async def _ask(self):
+        started = time.monotonic()
+        self._writer.write(b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = await first_answer(self._reader)
+        assert answer.startswith(b"HTTP/1.1 200"), answer
+        self.longest = max(self.longest, time.monotonic() - started)
 
 
 def code_of(answer):
@@ -205,10 +219,33 @@ BROKEN = {
     "a header of 2 MiB": b"GET /version HTTP/1.1\r\nX: " + b"a" * 2**21 + b"\r\n\r\n",
     "200,000 headers": b"GET /version HTTP/1.1\r\n"
     + b"".join(b"X-%d: a\r\n" % n for n in range(200_000)) + b"\r\n",
+    "100,000 headers": b"GET /version HTTP/1.1\r\n"
+    + b"".join(b"X-%07d: a\r\n" % n for n in range(100_000)) + b"\r\n",
     "a target of 2 MiB": b"GET /" + b"a" * 2**21 + b" HTTP/1.1\r\n\r\n",
     "a length of 4 GiB": b"POST /api/v1/namespaces HTTP/1.1\r\nContent-Length: 4294967296\r\n\r\n",
     "HTTP/2 without asking": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 }  # fmt: skip
+
+
+HEADERS = {
+    "74,000 headers": (b"".join(b"X-%07d: a\r\n" % n for n in range(74_000)), 200),
+    "75,800 headers": (b"".join(b"X-%07d: a\r\n" % n for n in range(75_800)), 431),
+    "one header 150,000 times": (b"X: y\r\n" * 150_000, 200),
+}
+
+
+@pytest.mark.parametrize(("lines", "code"), HEADERS.values(), ids=HEADERS)
+def test_headers_of_a_mebibyte_are_enough(process, lines, code):
+    """As kube-apiserver 1.36 answers."""
+
+    async def scenario():
+        async with Watchdog(process):
+            return await send(process, b"GET /version HTTP/1.1\r\nHost: x\r\n" + lines + b"\r\n")
+
+    answer = asyncio.run(scenario())
+    assert code_of(answer) == code
+    if code == 431:
+        assert answer.endswith(b"\r\n\r\n431 Request Header Fields Too Large")
 
 
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
@@ -486,3 +523,29 @@ def test_compressed_headers_of_spdy_are_bounded():
     with pytest.raises(Invalid):
         list(SpdyFrames().receive(frame))
     assert time.monotonic() - started < LOOP_LAG_S
+
+
+# -- the tests themselves -----------------------------------------------------------------------
+
+STARTER = """
+import pathlib, sys, time
+sys.path.insert(0, sys.argv[1])
+from apiserver_process import ServerProcess
+found = ServerProcess(pathlib.Path(sys.argv[2]))
+found.start()
+print(found.process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_server_ends_with_whoever_started_it(tmp_path):
+    """However that ended: a test that is killed leaves nothing behind."""
+    command = [sys.executable, "-c", STARTER, str(Path(__file__).parent), str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as starter:
+        server = Path("/proc", starter.stdout.readline().strip())
+        assert "serve.py" in (server / "cmdline").read_text()
+        starter.kill()
+    deadline = time.monotonic() + 10
+    while server.exists() and (server / "cmdline").read_text():  # one that ended has none
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -20,6 +20,7 @@ from muntin.kit.log import fields
 log = logging.getLogger(__name__)
 
 PIECE = 256 * 1024  # one write of a large body: bigger ones page-fault, smaller ones cost calls
+TOO_LARGE = "431 Request Header Fields Too Large"
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -29,7 +30,7 @@ class Limits:
     may take to send one request."""
 
     body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
-    head: int = 1024 * 1024
+    head: int = 1024 * 1024 + 4096  # as Go's server reads, whose buffer is on top
     pipeline: int = 16
     idle_s: float = 300.0
     receive_s: float = 60.0
@@ -82,9 +83,11 @@ class Connection(asyncio.Protocol):
         self._reading_paused = False
         self._url = b""
         self._headers: dict[str, str] = {}
+        self._repeated: dict[str, list[str]] = {}
         self._body: list[bytes] = []
         self._body_size = 0
-        self._head_size = 0
+        self._head_size = 0  # of its lines that are here
+        self._unfinished = 0  # bytes that came while it was not
         self._heads = 0
         self._in_head = False
         self._receiving_since = 0.0  # 0 while no request is half here
@@ -122,9 +125,9 @@ class Connection(asyncio.Protocol):
             if self._refused is None:
                 self._refuse(400, f"malformed HTTP request: {error}")
         if self._in_head and heads == self._heads:
-            self._head_size += len(data)
-            if self._head_size > self._limits.head:
-                self._refuse(431, "request header fields are too large")
+            self._unfinished += len(data)
+            if self._unfinished > self._limits.head:
+                self._refuse(431, TOO_LARGE)
 
     def eof_received(self) -> bool:
         """A client that only stopped sending still gets the answers that are due."""
@@ -180,21 +183,31 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         self._url, self._headers, self._body = b"", {}, []
-        self._body_size = self._head_size = 0
+        self._repeated = {}
+        self._body_size = self._head_size = self._unfinished = 0
         self._heads += 1
         self._in_head = True
         self._receiving_since = self._loop.time()
 
     def on_url(self, url: bytes) -> None:
         self._url += url
+        self._head_size += len(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        self._head_size += len(name) + len(value) + 4  # the colon, a space, the line's end
+        if self._head_size > self._limits.head:
+            self._refuse(431, TOO_LARGE)
+            return
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        seen = self._headers.get(key)
-        self._headers[key] = text if seen is None else f"{seen}, {text}"
+        if key in self._headers:  # joined at the end: many would be copied again and again
+            self._repeated.setdefault(key, [self._headers[key]]).append(text)
+        else:
+            self._headers[key] = text
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        for key, texts in self._repeated.items():
+            self._headers[key] = ", ".join(texts)
         length = self._headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._limits.body:
             self._refuse_large()

@@ -6,6 +6,7 @@ validateAffinity, validateTopologySpreadConstraints).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -144,22 +145,26 @@ def _label_keys(term: Object, path: str, found: Findings) -> None:
             found.invalid(where, key, "exists in both matchLabelKeys and mismatchLabelKeys")
 
 
+def _spread_over(row: Object) -> tuple[str, str]:
+    return row.get("topologyKey") or "", row.get("whenUnsatisfiable") or ""
+
+
 def spread_constraints(rows: Any, path: str, found: Findings) -> None:
     """The topology spread constraints of a pod."""
+    later = Counter(map(_spread_over, rows))
     for index, row in enumerate(rows):
         here = f"{path}[{index}]"
         if (row.get("maxSkew") or 0) <= 0:
             found.invalid(f"{here}.maxSkew", row.get("maxSkew") or 0, NOT_POSITIVE)
-        key, policy = row.get("topologyKey") or "", row.get("whenUnsatisfiable") or ""
+        key, policy = _spread_over(row)
         if not key:
             found.required(f"{here}.topologyKey", "can not be empty")
         if policy not in _UNSATISFIABLE:
             found.not_supported(f"{here}.whenUnsatisfiable", policy, _UNSATISFIABLE)
-        for other in rows[index + 1 :]:
-            if (other.get("topologyKey"), other.get("whenUnsatisfiable")) == (key, policy):
-                pair = f"{{{key}, {policy}}}"
-                found.duplicate(f"{here}.{{topologyKey, whenUnsatisfiable}}", pair)
-                break
+        later[key, policy] -= 1
+        if later[key, policy] > 0:
+            pair = f"{{{key}, {policy}}}"
+            found.duplicate(f"{here}.{{topologyKey, whenUnsatisfiable}}", pair)
         if row.get("minDomains") is not None:
             _min_domains(row["minDomains"], policy, f"{here}.minDomains", found)
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
