@@ -29,6 +29,7 @@ from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest, User, decode_path, parse_query
 from muntin.apiserver.subresources import binding
 from muntin.apiserver.verbs import VERBS
+from muntin.apiserver.warning_header import warning_header
 from muntin.kit.errors import MuntinError
 from muntin.kit.http.messages import Answer, Request, Response
 from muntin.kit.log import fields
@@ -134,10 +135,7 @@ class Handler:
         return await encodings.for_client(request.http, answer)
 
     def _finish(self, answer: Response, found: ApiRequest | None, seconds: float) -> None:
-        if found is not None and found.warnings:
-            unique = dict.fromkeys(found.warnings)
-            texts = (text.replace("\\", "\\\\").replace('"', '\\"') for text in unique)
-            warning = ", ".join(f'299 - "{text}"' for text in texts)
+        if found is not None and (warning := warning_header(found.warnings)):
             answer.headers = {**answer.headers, "Warning": warning}
         size = len(answer.body) if isinstance(answer.body, bytes) else -1
         counted = None if found is None or found.refusal is not None else found
