@@ -98,5 +98,7 @@ wanted=$(sha256sum pyproject.toml | cut -c1-64)
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
     "$venv/bin/python" -c 'import pip' 2>/dev/null || step "Python environment $venv" make_environment
     step "Python packages" install_python_packages
+    # Where Python is told to keep no bytecode (in many images) every process would compile anew.
+    "$venv/bin/python" -m compileall -q src
     echo "$wanted" >"$stamp"
 fi
