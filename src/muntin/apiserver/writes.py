@@ -14,13 +14,14 @@ from typing import Any
 
 from muntin.apiserver import field_managers, options, signing_requests, status, strategy
 from muntin.apiserver.admission import Attributes
+from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item, encode, key_of, unversioned
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
-from muntin.model import defaults, deprecation, service_warnings, validation
+from muntin.model import defaults, validation, warnings
 from muntin.model.fields import managers
-from muntin.model.fitting import fitting
+from muntin.model.fitting import Fitting, fitting
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from muntin.model.resources.lifecycle import Version, version_of
 from muntin.model.zeros import zeros_of
@@ -72,8 +73,7 @@ async def create(
     options.check(request)
     resource = core.cache.storage_row(request.target)
     fit = fitting(core.schema.version)
-    defaults.apply(resource, obj)
-    fit.complete(resource, obj)
+    await beside(request, _complete, resource, obj, fit)
     if managed is None:
         managed = await field_managers.created(core, request, resource, fit.shown(resource, obj))
     strategy.identify(resource, obj, request.namespace)
@@ -89,7 +89,7 @@ async def create(
     _show_zeros(core, request, resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
     server = version_of(core.schema.version)
-    _refuse(resource, name, await _judged(_wrong_in_new, request, resource, obj, server))
+    await _judge(_wrong_in_new, request, resource, name, obj, server)
     strategy.complete_create(resource, obj)
     fit.apply(resource, obj)
     await core.admission.validate(attributes)
@@ -159,7 +159,7 @@ async def _update_once(
 ) -> Written:  # fmt: skip
     old = await opened(core, resource, item)
     again = deepcopy(old) if resource.is_custom else item.object()
-    changed = change(again, item)
+    changed = await beside(request, change, again, item)
     managed = None
     if not isinstance(changed, dict):
         found = await changed
@@ -186,8 +186,8 @@ async def _update_once(
     before = old if only else fit.whole(resource, old)
     through = attributes.subresource
     server = version_of(core.schema.version)
-    causes = await _judged(_wrong_in_change, request, resource, new, before, only, through, server)
-    _refuse(resource, item.name, causes)
+    wrong, name = _wrong_in_change, item.name
+    await _judge(wrong, request, resource, name, new, before, only, through, server)
     fit.apply(resource, new)
     await core.admission.validate(attributes)
     if not only:
@@ -197,6 +197,11 @@ async def _update_once(
     async with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
         fit.apply(resource, new)
         return await put(core, request, resource, item, new, managed)
+
+
+def _complete(resource: Resource, obj: Object, fit: Fitting) -> None:
+    defaults.apply(resource, obj)
+    fit.complete(resource, obj)
 
 
 def _prepared(
@@ -320,13 +325,25 @@ def _normalise(request: ApiRequest, obj: Object) -> None:
         objects.normalise(request.custom, obj)
 
 
-async def _judged(
-    judge: Callable[..., list[errors.Cause]], request: ApiRequest, resource: Resource, *args: Any
-) -> list[errors.Cause]:
-    """What ``judge`` finds; a definition may be large, and is judged beside the loop."""
-    if resource is not CUSTOM_RESOURCE_DEFINITIONS:
-        return judge(request, resource, *args)
-    return await asyncio.to_thread(judge, request, resource, *args)
+async def _judge(
+    judge: Callable[..., list[errors.Cause]],
+    request: ApiRequest,
+    resource: Resource,
+    name: str,
+    *args: Any,
+) -> None:
+    """Refuse what ``judge`` finds wrong; what may take long is judged beside the loop."""
+
+    def refusal() -> status.ApiError | None:
+        causes = judge(request, resource, *args)
+        return status.invalid(resource, name, causes) if causes else None
+
+    if resource is CUSTOM_RESOURCE_DEFINITIONS:
+        found = await asyncio.to_thread(refusal)
+    else:
+        found = await beside(request, refusal)
+    if found is not None:
+        raise found
 
 
 def _wrong_in_new(
@@ -382,9 +399,7 @@ def _warnings(resource: Resource, new: Object, old: Object | None, server: Versi
         from muntin.model.custom import definition_rules
 
         return definition_rules.warnings(new, old)
-    if resource.plural == "services":
-        return service_warnings.of_service(new, server)
-    return deprecation.of_object(resource, new)
+    return warnings.of_object(resource, new, old, server)
 
 
 def find(core: Core, request: ApiRequest) -> Item:
@@ -421,8 +436,3 @@ def is_finished(resource: Resource, obj: Object) -> bool:
     if is_namespace and (obj.get("spec") or {}).get("finalizers"):
         return False
     return not metadata.get("deletionGracePeriodSeconds")
-
-
-def _refuse(resource: Resource, name: str, causes: list[errors.Cause]) -> None:
-    if causes:
-        raise status.invalid(resource, name, causes)

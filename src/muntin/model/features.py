@@ -29,7 +29,13 @@ class ApiFeature(StrEnum):
     TODAYS_DEFAULTS = "todays-defaults"
     LOG_STREAMS = "log-streams"
     OPENAPI_V3 = "openapi-v3"
-    SERVICE_WARNINGS = "service-warnings"
+    OBJECT_WARNINGS = "object-warnings"
+    ADDRESS_WARNINGS = "address-warnings"
+    REPOSITORIES_OFF = "repositories-off"
+    NAMED_ENDPOINTS_DEPRECATED = "named-endpoints-deprecated"
+    MOUNTABLE_SECRETS_DEPRECATED = "mountable-secrets-deprecated"
+    SAME_ZONE = "same-zone"
+    TOKENS_IN_SECRETS = "tokens-in-secrets"
     EXTERNAL_IPS_DEPRECATED = "external-ips-deprecated"
     STREAMS_TRANSLATED = "streams-translated"
     LENT_SEATS = "lent-seats"
@@ -69,8 +75,20 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.LOG_STREAMS: (1, 32),
     # The schema is published in version 3 of OpenAPI, too, a document for each group and version.
     ApiFeature.OPENAPI_V3: (1, 24),
-    # Fields of a Service that have no effect are warned of.
-    ApiFeature.SERVICE_WARNINGS: (1, 25),
+    # What is deprecated or has no effect in an object is warned of.
+    ApiFeature.OBJECT_WARNINGS: (1, 25),
+    # So are addresses that are not written as they should be. Source: KEP 4858.
+    ApiFeature.ADDRESS_WARNINGS: (1, 33),
+    # Volumes of git repositories are off unless asked for. Source: CHANGELOG-1.33.
+    ApiFeature.REPOSITORIES_OFF: (1, 33),
+    # So are names in EndpointSlices. Source: CHANGELOG-1.33.
+    ApiFeature.NAMED_ENDPOINTS_DEPRECATED: (1, 33),
+    # So is the annotation that keeps secrets away from pods. Source: CHANGELOG-1.32.
+    ApiFeature.MOUNTABLE_SECRETS_DEPRECATED: (1, 32),
+    # Traffic stays in a zone under the name PreferSameZone. Source: KEP 3015.
+    ApiFeature.SAME_ZONE: (1, 35),
+    # CSI drivers may get tokens among the secrets of a volume. Source: CHANGELOG-1.35.
+    ApiFeature.TOKENS_IN_SECRETS: (1, 35),
     # So are external addresses of Services, which anybody could claim.
     ApiFeature.EXTERNAL_IPS_DEPRECATED: (1, 36),
     # Priority levels lend their seats to others.
