@@ -24,10 +24,11 @@ ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 @dataclass(frozen=True, slots=True)
 class Plan:
     """``store`` is the object to keep for now, None when there is nothing to change;
-    ``remove`` says that it goes at once."""
+    ``remove`` says that it goes at once; what changes in it before then is in ``mark``."""
 
     remove: bool
     store: Object | None = None
+    mark: Object | None = None
 
 
 def check(resource: Resource, item: Item, options: Options) -> None:
@@ -81,9 +82,10 @@ def plan(
     if _is_marked_first(resource) and "deletionTimestamp" not in metadata:
         waits = True
     if not waits and not grace:
-        if resource.plural == "pods" and not resource.group:
-            _mark_gone(metadata, now)
-        return Plan(remove=True)
+        if resource.plural != "pods" or resource.group:
+            return Plan(remove=True)
+        _mark_gone(metadata, now)
+        return Plan(remove=True, mark=None if deletion_state(metadata) == before else obj)
     if finalizers:
         metadata["finalizers"] = finalizers
     else:
@@ -112,6 +114,8 @@ def _mark_gone(metadata: Object, now: float) -> None:
         metadata["deletionTimestamp"] = rfc3339(now)
         if metadata.get("generation"):
             metadata["generation"] += 1
+    else:
+        _hurry(metadata, 0, now)
     metadata["deletionGracePeriodSeconds"] = 0
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from muntin.apiserver import bodies, deletion, output, status, writes
 from muntin.apiserver.admission import Attributes
 from muntin.apiserver.core import Core
 from muntin.apiserver.delete_options import Options, options_of
-from muntin.apiserver.items import Item, encode
+from muntin.apiserver.items import Item, encode, key_of
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.kit.http.messages import Response
@@ -54,10 +56,11 @@ async def delete(
     Without ``admit`` admission has said yes to it by another name already (an Eviction).
     """
     resource = core.cache.storage_row(request.target)
+    is_marked = False
     for _ in range(writes.RETRIES):
         deletion.check(resource, item, options)
         obj = await writes.opened(core, resource, item)
-        if admit:
+        if admit and not is_marked:
             attributes = Attributes.of(request, "DELETE", resource, {}, obj)
             attributes.old_managed = item.managed
             await core.admission.mutate(attributes)
@@ -66,6 +69,9 @@ async def delete(
         plan = deletion.plan(resource, obj, options, core.clock.now(), orphans=orphans)
         try:
             if plan.remove:
+                if plan.mark is not None and not request.dry_run:
+                    item = await _mark(core, item, plan.mark)
+                    is_marked, options = True, replace(options, resource_version="")
                 return await writes.remove(core, request, resource, item, obj)
             if plan.store is None:
                 raw = encode(obj, resource, item.managed)
@@ -75,5 +81,19 @@ async def delete(
         except RevisionConflict:
             item = await writes.reread(core, resource, item)
         except errors.NotFound as err:
+            if is_marked:  # somebody else was quicker to do what was asked for
+                return writes.Written(item.raw, gone=True, uid=item.uid)
             raise status.not_found(request.target, item.name) from err
     raise status.conflict(request.target, item.name)
+
+
+async def _mark(core: Core, item: Item, obj: bodies.Object) -> Item:
+    """Store what becomes of a pod right before it is removed; the cache is not waited for.
+
+    Raises:
+        RevisionConflict: ``item`` is no longer the newest.
+    """
+    value = encode(obj, item.resource, item.managed)
+    key = key_of(item.resource, item.namespace, item.name)
+    revision = await core.store.update(key, value, item.revision)
+    return Item(item.resource, item.namespace, item.name, value, revision)
