@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from muntin.apiserver import applying, options, status, strategy
+from muntin.apiserver.beside import stepped
 from muntin.apiserver.core import Core
 from muntin.apiserver.field_forms import FieldForms
 from muntin.apiserver.items import Item
@@ -35,14 +36,15 @@ _STATUS: FieldSet = {"f:status": LEAF}
 _NOTHING: FieldSet = {}
 
 
-async def _answered(asking: Generator[Form, Object | None, T], forms: FieldForms) -> T:
+async def _answered(
+    request: ApiRequest, asking: Generator[Form, Object | None, T], forms: FieldForms
+) -> T:
     """Run a decision to its end, giving it the forms that it asks for."""
     try:
-        wanted = next(asking)
-        while True:
-            wanted = asking.send(await forms.form(*wanted))
-    except StopIteration as stop:
-        result: T = stop.value
+        is_done, found = await stepped(request, asking.send, None)
+        while not is_done:
+            is_done, found = await stepped(request, asking.send, await forms.form(*found))
+        result: T = found
         return result
     except RecursionError as err:
         raise status.bad_request("the object is nested too deeply") from err
@@ -119,7 +121,7 @@ async def created(core: Core, request: ApiRequest, stored: Resource, obj: Object
     new = await _shown(core, request, stored, obj)
     writer = _writer(core, request, _unwritable(core, stored))
     asking = ownership.update(writer, _given(request, b"") or {}, forms, kind, {}, new)
-    return managers.dump(await _answered(asking, forms))
+    return managers.dump(await _answered(request, asking, forms))
 
 
 async def updated(
@@ -140,7 +142,7 @@ async def updated(
     if is_scale:
         return await _scaled(core, request, writer, live, old, new)
     asking = ownership.update(writer, live, forms, request.target.kind, old, new)
-    found = await _answered(asking, forms)
+    found = await _answered(request, asking, forms)
     return raw if found is live and given is None else managers.dump(found)
 
 
@@ -158,7 +160,7 @@ async def _scaled(
     mine = scale.shown(live, places)
     before, after = scale.of_object(old, place), scale.of_object(new, place)
     asking = ownership.update(writer, mine, core.forms, "Scale", before, after)
-    found = await _answered(asking, core.forms)
+    found = await _answered(request, asking, core.forms)
     return managers.dump(scale.taken(live, found, places, api_version))
 
 
@@ -201,7 +203,7 @@ async def _applied(
     force = request.flag("force")
     asking = last_applied.apply(writer, known, core.forms, kind, live, config, force=force)
     try:
-        return await _answered(asking, core.forms)
+        return await _answered(request, asking, core.forms)
     except ownership.ApplyConflict as err:
         raise _conflict(err) from err
     except Invalid as err:

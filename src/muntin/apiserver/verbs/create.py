@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from muntin.apiserver import bodies, convert, options, output, writes
+from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
@@ -13,7 +14,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     form = output.negotiate(request)
     options.check(request)
     resource = request.target
-    obj = bodies.read(request, core.schema, resource)
+    obj = await beside(request, bodies.read, request, core.schema, resource)
     obj = convert.to_stored(obj, resource, core.cache.storage_row(resource))
     written = await writes.create(core, request, obj)
     renderer = output.Renderer(core.cache, core.clock, resource, form)

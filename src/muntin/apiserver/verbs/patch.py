@@ -23,6 +23,7 @@ from muntin.apiserver import (
     status,
     writes,
 )
+from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
@@ -62,7 +63,7 @@ class Patch:
 async def run(core: Core, request: ApiRequest) -> Response:
     """The object as it is after the patch."""
     form = output.negotiate(request)
-    patch = parse(core, request)
+    patch = await beside(request, parse, core, request)
     await core.cache.fresh()
     renderer = output.Renderer(core.cache, core.clock, request.target, form)
     if patch.applies and request.subresource is None and not _is_there(core, request):
@@ -84,7 +85,7 @@ async def _create(core: Core, request: ApiRequest, patch: Patch) -> writes.Writt
     await core.authorizer.check(replace(request, verb="create"))
     resource = request.target
     obj, managed = await field_managers.applied(core, request, {}, patch.value, b"")
-    obj = bodies.checked(request, core.schema, resource, obj)
+    obj = await beside(request, bodies.checked, request, core.schema, resource, obj)
     applying.check_new(request, obj)
     stored = convert.to_stored(obj, resource, core.cache.storage_row(resource))
     try:
@@ -126,7 +127,7 @@ def change_of(
     async def merged(old: Object, item: Item) -> writes.Managed:
         live = convert.to_version(old, resource, stored)
         new, managed = await field_managers.applied(core, request, live, patch.value, item.managed)
-        return writes.Managed(taken(old, new), managed)
+        return writes.Managed(await beside(request, taken, old, new), managed)
 
     return merged if patch.applies else patched
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from muntin.apiserver import bodies, convert, options, output, status, strategy, writes
+from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
@@ -21,7 +22,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     form = output.negotiate(request)
     options.check(request)
     resource = request.target
-    obj = bodies.read(request, core.schema, resource)
+    obj = await beside(request, bodies.read, request, core.schema, resource)
     obj = convert.to_stored(obj, resource, core.cache.storage_row(resource))
     await core.cache.fresh()
 
