@@ -17,6 +17,9 @@ from muntin.apiserver.items import encode, key_of
 from muntin.kit import errors
 from muntin.kit.clock import rfc3339
 from muntin.kit.log import fields
+from muntin.model.fields import managers
+from muntin.model.fields.elements import SELF, of_field
+from muntin.model.fields.sets import LEAF
 from muntin.model.resources import Resource
 
 log = logging.getLogger(__name__)
@@ -88,7 +91,7 @@ class AutoRegister:
                 "creationTimestamp": rfc3339(core.clock.now()),
             }
             wanted["status"] = {"conditions": [_available(core.clock.now())]}
-            await core.store.create(key_of(row, "", name), encode(wanted, row))
+            await core.store.create(key_of(row, "", name), self._encoded(wanted))
             return
         current = item.object()
         is_ours = item.labels.get(MANAGED) in (ON_START, ALWAYS)
@@ -96,7 +99,17 @@ class AutoRegister:
             return
         if current.get("spec") != wanted["spec"]:
             current["spec"] = wanted["spec"]
-            await core.store.update(key_of(row, "", name), encode(current, row), item.revision)
+            await core.store.update(key_of(row, "", name), self._encoded(current), item.revision)
+
+    def _encoded(self, obj: Object) -> bytes:
+        managed = b""
+        if self._core.forms.names_subresources:  # before, it did not say what is its own
+            now = rfc3339(self._core.clock.now())
+            spec = {of_field(name): LEAF for name in obj["spec"]}
+            labels = {SELF: LEAF, of_field(MANAGED): LEAF}
+            owned = {"f:metadata": {"f:labels": labels}, "f:spec": spec}
+            managed = managers.of_server(self._row.api_version, now, owned)
+        return encode(obj, self._row, managed)
 
     async def _delete(self, name: str, revision: int) -> None:
         await self._core.store.delete(key_of(self._row, "", name), revision)

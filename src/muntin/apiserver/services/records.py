@@ -19,6 +19,9 @@ import orjson
 from muntin.apiserver.items import ROOT, encode, prefix_of
 from muntin.kit import errors
 from muntin.kit.clock import Clock, rfc3339
+from muntin.model.fields import managers
+from muntin.model.fields.elements import SELF, of_field
+from muntin.model.fields.sets import LEAF, FieldSet
 from muntin.model.resources import Resource
 from muntin.seams.store import Record, RevisionConflict, Store
 
@@ -30,6 +33,12 @@ _MANAGER = "ipallocator"
 _ADDRESSES = f"{ROOT}ranges/serviceips//"
 _PORTS = f"{ROOT}ranges/servicenodeports//"
 PIECE = 1000
+_OWNED: FieldSet = {
+    "f:metadata": {"f:labels": {SELF: LEAF, of_field(_FAMILY): LEAF, of_field(_MANAGED_BY): LEAF}},
+    "f:spec": {
+        "f:parentRef": {SELF: LEAF, "f:name": LEAF, "f:namespace": LEAF, "f:resource": LEAF}
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +139,18 @@ class Records:
             return orjson.dumps({"namespace": owner.namespace, "name": owner.name})
         family = "IPv6" if ":" in number else "IPv4"
         parent = {"resource": "services", "namespace": owner.namespace, "name": owner.name}
+        now = rfc3339(self._clock.now())
         obj = {
             "metadata": {
                 "name": number,
                 "uid": str(uuid.uuid4()),
                 "generation": 1,
-                "creationTimestamp": rfc3339(self._clock.now()),
+                "creationTimestamp": now,
                 "labels": {_FAMILY: family, _MANAGED_BY: _MANAGER},
             },
             "spec": {"parentRef": {"group": "", **parent}},
         }
-        return encode(obj, self._row)
+        return encode(obj, self._row, managers.of_server(self._row.api_version, now, _OWNED))
 
 
 def _object(value: bytes) -> Mapping[str, Any]:

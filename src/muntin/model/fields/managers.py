@@ -20,6 +20,7 @@ from muntin.model.fields.sets import FieldSet
 
 APPLY, UPDATE = "Apply", "Update"
 FIELDS_TYPE = "FieldsV1"
+SERVER = "kube-apiserver"
 MOST_UPDATERS = 10
 ANCIENT = "ancient-changes"
 BEFORE_APPLY = "before-first-apply"
@@ -131,6 +132,12 @@ def dump(managers: Managers) -> bytes:
         return b""
     rows = sorted(managers.items(), key=_order)
     return _encode([_wire(key, entry) for key, entry in rows])
+
+
+def of_server(api_version: str, time: str, fields: FieldSet) -> bytes:
+    """The managed fields of an object that the API server has made of itself."""
+    key = Key(SERVER, UPDATE, api_version, "")
+    return dump({key: Entry(api_version, time, fields)})
 
 
 def _order(row: tuple[Key, Entry]) -> tuple[str, str, str, str, str]:
