@@ -49,8 +49,8 @@ up: runtime ## bring the default cluster up
 down: ## remove it, whatever its state
 	@$(BIN)/muntin down --name $(NAME)
 
-clients: setup ## run the test suites of client libraries against clusters of this checkout
-	@$(BIN)/pytest -q tests/cluster/clients/test_client_suites.py
+clients: setup ## every suite of a client library, against clusters of this checkout (root)
+	@$(BIN)/pytest -q tests/cluster/clients --all-clients
 
 bench: setup ## measure; writes docs/benchmarks.md's numbers
 	@scripts/bench.sh $(BIN) $(BENCH)

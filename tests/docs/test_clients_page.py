@@ -3,11 +3,27 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_is_what_make_gen_writes(monkeypatch):
+@pytest.fixture(autouse=True)
+def _modules_of_the_suites(monkeypatch):
     monkeypatch.setattr(sys, "path", [str(ROOT / "tests/cluster/clients"), *sys.path])
+
+
+def test_the_page_is_what_make_gen_writes():
     from clients_page import markdown
 
     assert (ROOT / "docs/reference/clients.md").read_text() == markdown(), "run `make gen`"
+
+
+def test_every_test_is_either_passed_or_named_with_a_reason():
+    from suite_table import suites
+
+    for suite in suites():
+        named = [*suite.passed(), *suite.deselected, *suite.skipped]
+        assert len(named) == len(set(named)), suite.id
+        assert suite.passed(), suite.id
+        assert all({**suite.deselected, **suite.skipped}.values()), suite.id

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +13,12 @@ from pathlib import Path
 from threading import Lock
 
 import stand_in_images
+from suite_sources import digest, prepare
 from suite_table import HERE, Suite
-from whole_cluster import Cluster, eventually, run
+from whole_cluster import Cluster, eventually
 
-CACHE = Path.home() / ".cache" / "muntin" / "clients"
 REGISTRY_PORT = 5000
-LIMIT_S = 480
+LIMIT_S = 900
 _preparing = Lock()
 
 HOSTS_TOML = f"""\
@@ -46,43 +43,13 @@ def outcomes(suite: Suite, folder: Path) -> dict[str, str]:
         AssertionError: it could not be run; the message holds the output.
     """
     with _preparing:  # pip alone keeps a processor busy, and runs of one suite share the folder
-        source, python = _prepare(suite)
-    cluster = Cluster(f"c{os.getpid()}{_digest(suite.id)[:4]}", folder)
+        source, python = prepare(suite)
+    cluster = Cluster(f"c{os.getpid()}{digest(suite.id)[:4]}", folder)
     try:
         with _cluster(cluster, suite):
             return _run(suite, source, python, cluster)
     finally:
         cluster.down()
-
-
-def _prepare(suite: Suite) -> tuple[Path, Path]:
-    """The folder of the suite's sources and its interpreter, made once for the same pins."""
-    what = [*([suite.package] if suite.package else []), *suite.requirements]
-    place = CACHE / f"{suite.name}-{_digest(json.dumps([what, sys.version]))}"
-    if not (place / "whole").exists():
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
-        run(sys.executable, "-m", "venv", str(place / "venv"), timeout_s=120)
-        pip = (str(place / "venv/bin/pip"), "--disable-pip-version-check")
-        run(*pip, "install", "--quiet", *what, timeout_s=400)
-        if suite.package:
-            name = suite.package.partition("==")[0]
-            run(
-                *pip, "download", "--quiet", "--no-deps", "--no-binary", name,
-                "--dest", str(place), suite.package, timeout_s=200,
-            )  # fmt: skip
-            _unpack(place)
-        (place / "whole").touch()
-    source = Path(os.environ[suite.checkout]) if suite.checkout else place / "source"
-    return source, place / "venv/bin/python"
-
-
-def _unpack(place: Path) -> None:
-    [archive] = place.glob("*.tar.gz")
-    with tarfile.open(archive) as tar:
-        tar.extractall(place / "unpacked", filter="data")
-    [top] = (place / "unpacked").iterdir()
-    top.rename(place / "source")
 
 
 @contextmanager
@@ -93,7 +60,7 @@ def _cluster(cluster: Cluster, suite: Suite) -> Iterator[None]:
     file = cluster.folder / "cluster.yaml"
     file.write_text(CLUSTER)
     images = cluster.folder / "images.tar"
-    stand_in_images.write(images, with_python=bool(suite.checkout))
+    stand_in_images.write(images, with_python=suite.python)
     nodes = ("--linux-nodes", "1", "--windows-nodes", "0")
     cluster.up("--config", str(file), "--kubernetes-version", suite.api, *nodes)
     program = str(HERE / "stand_in_registry.py")
@@ -122,18 +89,18 @@ def _start_system(cluster: Cluster, name: str) -> None:
 
 def _run(suite: Suite, source: Path, python: Path, cluster: Cluster) -> dict[str, str]:
     results = cluster.folder / "results.json"
-    deselected = [word for test in suite.deselected for word in ("--deselect", test)]
     environment = {
         **cluster.environment,
         "PATH": f"{python.parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(HERE / "plugin"),
         "CLIENT_SUITE_RESULTS": str(results),
+        "CLIENT_SUITE_DESELECTED": json.dumps([*suite.deselected]),
     }
     began = time.monotonic()
     with (cluster.folder / "output.txt").open("w") as output:
         subprocess.run(
             [str(python.parent / "pytest"), "-p", "muntin_cluster", "-p", "no:cacheprovider", "-q",
-             *suite.arguments, *deselected],
+             *suite.arguments],
             cwd=source, env=environment, timeout=LIMIT_S, stdout=output, stderr=output, check=False,
         )  # fmt: skip
     text = (cluster.folder / "output.txt").read_text()
@@ -141,7 +108,3 @@ def _run(suite: Suite, source: Path, python: Path, cluster: Cluster) -> dict[str
     found: dict[str, str] = json.loads(results.read_text())
     print(f"{suite.id}: {len(found)} tests in {time.monotonic() - began:.0f} s\n{text[-6000:]}")
     return found
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -11,8 +11,8 @@ INTRODUCTION = """\
 
 Suites that were written for Kubernetes, run unchanged against a cluster of Muntin's with one Linux
 node. The one addition is a pytest plugin, `tests/cluster/clients/plugin/muntin_cluster.py`: it
-stands in for the cluster tool that a suite starts (pytest-kind), and for a helper that the Python
-client's archive leaves out.
+stands in for the cluster tool that a suite starts (pytest-kind), for helpers that the Python
+client's archive leaves out, and it leaves out the tests that are named here by their whole ids.
 
 - Images come from a registry inside the node that answers for all registries of the world with
   images made on this machine: busybox under the names of `ubuntu`, `nginx` (its `httpd`) and so on.
@@ -20,12 +20,15 @@ client's archive leaves out.
   `muntin up` serves for old documents, are off.
 - What a suite's own tool has in `kube-system` is started first, or deleted where it has it not.
 
-`make clients` fetches the source archives with pip, runs the suites and compares
-the tests that pass with `tests/cluster/clients/passed/`. Suites that are in no archive run from a
-checkout that an environment variable names; the rows say which one was run, and when.
+The archives are source archives of the Python Package Index, fetched with pip, and a source package
+of Debian's, fetched with apt from the mirror that the machine uses; they and their environments
+are kept in `~/.cache/muntin/clients`. `make check` runs the runs that say so, `make clients` every
+one, and both compare the tests that pass with `tests/cluster/clients/passed/`. A suite that is in
+no archive runs from a checkout that an environment variable names; its rows say which one was run,
+and when.
 
-| suite | from | API | passed | skipped | deselected |
-|---|---|---|---|---|---|
+| suite | from | API | run by | passed | skipped | deselected |
+|---|---|---|---|---|---|---|
 """
 
 
@@ -33,23 +36,32 @@ def markdown() -> str:
     """The page."""
     every = suites()
     rows = [
-        f"| {one.name} | {_origin(one)} | {one.api} | {len(one.passed())} "
-        f"| {len(one.skipped)} | {len(one.deselected)} |\n"
+        f"| {one.name} | {_origin(one)} | {one.api} | {_run_by(one)} "
+        f"| {len(one.passed())} | {len(one.skipped)} | {len(one.deselected)} |\n"
         for one in every
     ]
     sections = [_section(list(group)) for _, group in groupby(every, lambda one: one.name)]
     return INTRODUCTION + "".join(rows) + "".join(sections)
 
 
+def _run_by(suite: Suite) -> str:
+    if suite.checkout:
+        return "hand"
+    return "`make check`" if suite.in_check else "`make clients`"
+
+
 def _origin(suite: Suite) -> str:
     if suite.package:
-        return f"`{suite.package}`"
+        return f"PyPI: `{suite.package}`"
+    if suite.debian:
+        return f"Debian: `{suite.debian}`"
     return f"[{suite.commit[:7]}]({suite.repository}), `{suite.checkout}`, {suite.date}"
 
 
 def _section(runs: list[Suite]) -> str:
     """What is not run of one suite, with the versions of the API that it holds for."""
-    lines = [f"Note: {runs[0].note}.\n\n"] if runs[0].note else []
+    note = f"Note: {runs[0].note}.\n" if runs[0].note else ""
+    lines = []
     for word in ("deselected", "skipped"):
         found: dict[tuple[str, str], list[str]] = {}
         for one in runs:
@@ -58,4 +70,5 @@ def _section(runs: list[Suite]) -> str:
         for (test, reason), versions in found.items():
             where = "" if len(versions) == len(runs) else f" (API {', '.join(versions)})"
             lines.append(f"- {word}{where}: `{test}`\n  {reason}.\n")
-    return f"\n## {runs[0].name}\n\n" + "".join(lines) if lines else ""
+    text = "\n".join(part for part in (note, "".join(lines)) if part)
+    return f"\n## {runs[0].name}\n\n{text}" if text else ""

@@ -1,3 +1,9 @@
-"""The suites take minutes and fetch packages: `make clients` runs them, not every check."""
+"""The option of `make clients`; pytest knows it when this folder is named."""
 
-collect_ignore = ["test_client_suites.py"]  # unless it is named itself
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-clients", action="store_true", help="run every suite of a client, on every API"
+    )

@@ -22,7 +22,10 @@ class Suite:
     system: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
     note: str = ""
+    python: bool = False
+    in_check: bool = False
     package: str = ""
+    debian: str = ""
     checkout: str = ""
     repository: str = ""
     commit: str = ""
@@ -49,7 +52,11 @@ def suites() -> list[Suite]:
 
 
 def _suite(name: str, row: dict[str, Any], api: str) -> Suite:
-    fields = {key: value for key, value in row.items() if key not in ("api", "only")}
+    fields = {
+        key: value
+        for key, value in row.items()
+        if key not in ("api", "only", "check", "skipped_on")
+    }
     others = {
         test: reason
         for version, tests in row.get("only", {}).items()
@@ -57,5 +64,7 @@ def _suite(name: str, row: dict[str, Any], api: str) -> Suite:
         for test, reason in tests.items()
     }
     fields["deselected"] = {**row.get("deselected", {}), **others}
+    fields["skipped"] = {**row.get("skipped", {}), **row.get("skipped_on", {}).get(api, {})}
+    fields["in_check"] = api in row.get("check", [])
     fields["date"] = str(fields.get("date", ""))
     return Suite(name=name, api=api, **fields)

@@ -1,9 +1,9 @@
 """A pytest plugin (``-p muntin_cluster``) that stands in for the cluster tool a suite starts.
 
 It runs in the suite's own environment, where neither Muntin nor its tests are. The cluster is up
-already; ``KUBECONFIG`` names it, and ``CLIENT_SUITE_RESULTS`` the file that gets every test's
-outcome. pytest-kind's ``KindCluster`` becomes that cluster, and a helper that the Python client's
-archive leaves out is here.
+already; ``KUBECONFIG`` names it, ``CLIENT_SUITE_RESULTS`` the file that gets every test's outcome,
+and ``CLIENT_SUITE_DESELECTED`` the tests that are not run. pytest-kind's ``KindCluster`` becomes
+that cluster, and helpers that the Python client's archive leaves out are here.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,6 +66,18 @@ def get_e2e_configuration() -> Any:
     return configuration
 
 
+def get_aio_configuration() -> Any:
+    """The same of ``kubernetes.aio.e2e_test.base``, for the client on asyncio."""
+    import asyncio
+
+    from kubernetes.aio.client.configuration import Configuration
+    from kubernetes.aio.config import kube_config
+
+    configuration = Configuration()
+    asyncio.run(kube_config.load_kube_config(client_configuration=configuration))
+    return configuration
+
+
 def _module(name: str, **members: Any) -> None:
     module = ModuleType(name)
     vars(module).update(members)
@@ -74,10 +87,13 @@ def _module(name: str, **members: Any) -> None:
 def _stand_in() -> None:
     _module("pytest_kind.cluster", KindCluster=MuntinCluster)
     if not Path("kubernetes/e2e_test").exists():
-        base = ModuleType("kubernetes.e2e_test.base")
-        base.get_e2e_configuration = get_e2e_configuration  # type: ignore[attr-defined]
-        _module("kubernetes.e2e_test", base=base)
-        sys.modules[base.__name__] = base
+        _base("kubernetes.e2e_test", get_e2e_configuration)
+        _base("kubernetes.aio.e2e_test", get_aio_configuration)
+
+
+def _base(package: str, get_configuration: Callable[[], Any]) -> None:
+    _module(f"{package}.base", get_e2e_configuration=get_configuration)
+    _module(package, base=sys.modules[f"{package}.base"])
 
 
 _stand_in()
@@ -91,6 +107,15 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
             _outcomes[report.nodeid] = "xfailed" if report.skipped else "xpassed"
         else:
             _outcomes[report.nodeid] = report.outcome
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that are named, and no other: ``--deselect`` takes beginnings of ids."""
+    named = set(json.loads(os.environ.get("CLIENT_SUITE_DESELECTED", "[]")))
+    left_out = [item for item in items if item.nodeid in named]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.nodeid not in named]
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
