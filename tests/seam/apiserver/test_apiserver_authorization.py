@@ -286,6 +286,66 @@ def test_a_remote_authorizer(tmp_path):
     )
 
 
+def test_a_remote_authorizer_is_asked_who_may_escalate_and_bind_and_by_expressions(tmp_path):
+    port, asked = free_port(), []
+
+    def answer(path, body):
+        found = body["spec"].get("resourceAttributes", {})
+        asked.append((found.get("verb"), found.get("resource"), found.get("name")))
+        no = found.get("name") in ("little", "closed")
+        return {"status": {"allowed": not (no and found["verb"] in ("escalate", "bind", "paint"))}}
+
+    def config(folder):
+        return AuthorizationWebhookConfig(
+            remote=remote(folder, port), authorized_s=0, unauthorized_s=0
+        )
+
+    roles = f"{RBAC}/namespaces/default/roles"
+    check = "authorizer.group('').resource('pods').name(object.metadata.name).check('paint')"
+    policy = {
+        "metadata": {"name": "painted"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [
+                rule("*", "configmaps") | {"operations": ["CREATE"], "apiVersions": ["v1"]}]},
+            "validations": [{"expression": f"{check}.allowed()"}],
+        },
+    }  # fmt: skip
+    del policy["spec"]["matchConstraints"]["resourceRules"][0]["verbs"]
+    binding = {"metadata": {"name": "painted"},
+               "spec": {"policyName": "painted", "validationActions": ["Deny"]}}  # fmt: skip
+    admission = "/apis/admissionregistration.k8s.io/v1"
+
+    async def scenario(lab):
+        lab.authority.pair("jane", "jane", "dev")
+        await lab.make(f"{admission}/validatingadmissionpolicies", policy)
+        await lab.make(f"{admission}/validatingadmissionpolicybindings", binding)
+        async with service(tmp_path, answer, port):
+            for name, wanted in (("big", 201), ("little", 403)):
+                role = {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}
+                assert (await lab("POST", roles, role, pair="jane"))[0] == wanted
+                assert ("escalate", "roles", name) in asked
+            await lab.make(roles, {"metadata": {"name": "little"}, "rules": [rule("get", "pods")]})
+            for name, wanted in (("big", 201), ("little", 403)):
+                given = {"metadata": {"name": name}, "subjects": [user("bob")],
+                         "roleRef": {"kind": "Role", "name": name,
+                                     "apiGroup": "rbac.authorization.k8s.io"}}  # fmt: skip
+                path = roles.replace("/roles", "/rolebindings")
+                assert (await lab("POST", path, given, pair="jane"))[0] == wanted
+                assert ("bind", "roles", name) in asked
+            for name, wanted in (("open", 201), ("closed", 422)):
+                path = "/api/v1/namespaces/default/configmaps"
+                found = await lab("POST", path, {"metadata": {"name": name}}, pair="jane")
+                assert found[0] == wanted, found
+                assert ("paint", "pods", name) in asked
+
+    access(
+        scenario,
+        tmp_path,
+        authorization_modes=("Node", "RBAC", "Webhook"),
+        authorization_webhook=config,
+    )
+
+
 @pytest.mark.parametrize("modes, code", [(("AlwaysAllow",), 200), (("AlwaysDeny",), 403)])
 def test_modes_that_need_no_thought(tmp_path, modes, code):
     async def scenario(lab):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from muntin.apiserver.admission.admission_configuration import AdmissionConfiguration
@@ -17,6 +18,7 @@ from muntin.apiserver.admission.attributes import Attributes, Silent
 from muntin.apiserver.admission.dynamic import Dynamic, DynamicParts
 from muntin.apiserver.admission.plugins import Parts, build, enabled
 from muntin.apiserver.admission.rbac_escalation import RbacEscalation
+from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.metrics import Histogram
 
@@ -54,7 +56,10 @@ class Admission:
         plugins: Sequence[Plugin],
         late: Sequence[LatePlugin] = (),
         dynamic: Dynamic | None = None,
+        authorizer: Authorizer | None = None,
     ) -> None:
+        # Plugins whose questions only a webhook can answer are asked again with its answers.
+        self._waiting = authorizer if authorizer is not None and authorizer.waits else None
         self.plugins = tuple(plugins)
         self.late = tuple(late)
         self._dynamic = dynamic
@@ -72,7 +77,7 @@ class Admission:
             AdmissionConfiguration(parts.cache, parts.authorizer, parts.find_kind),
         )
         found = Dynamic(dynamic, enabled(parts.config)) if dynamic else None
-        return cls(plugins, late, found)
+        return cls(plugins, late, found, parts.authorizer)
 
     async def mutate(self, attributes: Attributes) -> bool:
         """Let all change the new object; whether others than the plugins did so.
@@ -110,7 +115,10 @@ class Admission:
 
     async def _validate_all(self, attributes: Attributes) -> None:
         for step in self._validate:
-            step(attributes)
+            if self._waiting is None:
+                step(attributes)
+            else:
+                await self._waiting.settled(partial(step, attributes))
         dynamic = self._dynamic
         if dynamic is not None and dynamic.validates:
             await dynamic.validate(attributes)

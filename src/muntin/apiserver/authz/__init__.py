@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from muntin.apiserver import status
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.authz import node
+from muntin.apiserver.authz.asking import answered, settled
 from muntin.apiserver.authz.attributes import NO_OPINION, Attributes, Decision
 from muntin.apiserver.authz.escalation import EVERYTHING
 from muntin.apiserver.authz.node_graph import NodeGraph
@@ -21,6 +22,7 @@ from muntin.model.resources import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BI
 
 __all__ = ["Attributes", "Authorizer", "Decision", "Rules", "attributes_of", "forbidden"]
 
+T = TypeVar("T")
 _SELECTING = ("list", "watch", "deletecollection")
 
 
@@ -74,7 +76,7 @@ class Authorizer:
         self.annotates = config.audit is not None
 
     def decide(self, asked: Attributes) -> Decision:
-        """Whether ``asked`` is allowed, as far as is known here: a webhook is not waited for."""
+        """Whether ``asked`` is allowed, as far as is known here: only `settled` asks a webhook."""
         if SUPERUSERS in asked.user.groups:
             return Decision(True)
         reasons = []
@@ -116,8 +118,21 @@ class Authorizer:
                 return Decision(True)
             case "AlwaysDeny":
                 return Decision(False, "Everything is forbidden.")
-        known = self._webhook.known(asked) if self._webhook else None
-        return known or NO_OPINION
+        if self._webhook is None:
+            return NO_OPINION
+        return self._webhook.known(asked) or answered(asked) or NO_OPINION
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is a webhook, which must be waited for."""
+        return self._webhook is not None
+
+    async def settled(self, judge: Callable[[], T]) -> T:
+        """What ``judge``, which asks `decide` and has no effects, gives when a webhook has been
+        asked for what it wants to know."""
+        if self._webhook is None:
+            return judge()
+        return await settled(judge, self._webhook.decide)
 
     def rules_for(self, user: User, namespace: str) -> list[Mapping[str, Any]]:
         """All rules that RBAC gives ``user`` in ``namespace`` (empty: everywhere)."""

@@ -1,7 +1,7 @@
 """Answers to the authorization checks of expressions.
 
-They are made while an expression is evaluated, which waits for nobody: an authorization webhook
-that would have to be asked has no opinion here.
+They are made while an expression is evaluated, which waits for nobody: whoever evaluates it does so
+through `Authorizer.settled`, which asks a webhook and evaluates it anew.
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@ changed the object since. Source: apiserver v1.34 pkg/admission/plugin/policy/mu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from muntin.apiserver import status
 from muntin.apiserver.admission.operation import Operation
@@ -21,11 +23,12 @@ from muntin.apiserver.authz.expressions import decider
 from muntin.apiserver.cache import Cache, ResourceCache
 from muntin.kit.errors import Invalid, Unavailable
 from muntin.model.admission.mutation import MutatingPolicy
-from muntin.model.cel.library.authorizer import deciding
+from muntin.model.cel.library.authorizer import Decide, deciding
 from muntin.model.fields.types import FieldTypes
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +141,9 @@ class MutatingPolicies:
         decide = decider(self._authorizer, operation.attributes.user)
         try:
             values = {**await given(operation, row, self._cache), "params": invocation.param}
-            with deciding(decide):
-                if not policy.concerns(values):
-                    return False, None
+            asking = partial(_deciding, decide, policy.concerns, values)
+            if not await self._authorizer.settled(asking):
+                return False, None
         except Invalid as err:
             return False, Failure(policy.name, invocation.binding, err.message, "Invalid")
         for index in range(len(policy.mutations)):
@@ -152,13 +155,19 @@ class MutatingPolicies:
             if type_ is None:
                 raise Unavailable(f"Resource kind {obj['kind']} not found.")
             try:
-                with deciding(decide):
-                    found = policy.mutated(index, values, obj, type_)
+                mutated = partial(_deciding, decide, policy.mutated, index, values, obj, type_)
+                found = await self._authorizer.settled(mutated)
             except Invalid as err:
                 why = why or Failure(policy.name, invocation.binding, err.message, "Invalid")
                 continue
             changed = await operation.take(found, row) or changed
         return changed, why
+
+
+def _deciding(decide: Decide, judge: Callable[..., T], *args: Any) -> T:
+    """``judge`` of ``args``, whose questions of authorization ``decide`` answers."""
+    with deciding(decide):
+        return judge(*args)
 
 
 _MUTABLE = ("CREATE", "UPDATE", "CONNECT")

@@ -103,7 +103,7 @@ class Policies:
                     denied.append(Denied(policy.name, name, Denial(text)))
                 continue
             for param in params:
-                outcome = self._decide(policy, operation, {**values, "params": param})
+                outcome = await self._decide(policy, operation, {**values, "params": param})
                 actions = spec.get("validationActions") or ()
                 denied += _act(operation, policy.name, name, outcome, actions, failures)
                 for key, text in outcome.annotations.items():
@@ -112,11 +112,16 @@ class Policies:
         _publish(operation, policy.name, failures, notes)
         return denied
 
-    def _decide(
+    async def _decide(
         self, policy: ValidatingPolicy, operation: Operation, values: Mapping[str, Any]
     ) -> Outcome:
-        with deciding(decider(self._authorizer, operation.attributes.user)):
-            return policy.decide(values)
+        decide = decider(self._authorizer, operation.attributes.user)
+
+        def judge() -> Outcome:
+            with deciding(decide):
+                return policy.decide(values)
+
+        return await self._authorizer.settled(judge)
 
 
 def _act(
