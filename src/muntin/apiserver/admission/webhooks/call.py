@@ -67,9 +67,14 @@ class Calls:
         values = variables.values_of(
             operation.admission_request(row), await operation.new(row), await operation.old(row)
         )
+        conditions, decide = hook.conditions, decider(self._authorizer, operation.attributes.user)
+
+        def hold() -> bool:
+            with deciding(decide):
+                return conditions.hold(variables.environment().activation(values))
+
         try:
-            with deciding(decider(self._authorizer, operation.attributes.user)):
-                return hook.conditions.hold(variables.environment().activation(values))
+            return await self._authorizer.settled(hold)
         except Undecided as err:
             if hook.fails_open:
                 return False
