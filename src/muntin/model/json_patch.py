@@ -27,77 +27,154 @@ def apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
             names the operation and the path. Nothing is applied then.
     """
     if not isinstance(operations, list):
-        raise Invalid("json patch: the body must be an array of operations")
+        raise Invalid("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
     result = copy.deepcopy(document)
     copied = 0
     for operation in operations:
         if not isinstance(operation, Mapping):
-            raise Invalid("json patch: each operation must be an object")
+            raise Invalid("json: each operation must be an object")
         if operation.get("op") == "copy":  # copies of copies grow fast
-            copied += len(json.dumps(_found(result, _path(operation, "from"))))
+            source = _path(operation, "from")
+            copied += len(json.dumps(_copied(result, source, operation["from"])))
             if copied > MOST_COPIED_BYTES:
                 raise Invalid(
-                    "json patch: unable to complete the copy, the accumulated size increase of "
-                    f"copy is {copied}, exceeding the limit {MOST_COPIED_BYTES}"
+                    "Unable to complete the copy, the accumulated size increase of copy is "
+                    f"{copied}, exceeding the limit {MOST_COPIED_BYTES}"
                 )
         result = _apply_one(result, operation)
     return result
 
 
+class _Lost(Exception):
+    """Nothing is where a path leads; ``at_parent`` says that not even what should hold it is."""
+
+    def __init__(self, text: str = "missing value", *, at_parent: bool = False) -> None:
+        super().__init__(text)
+        self.at_parent = at_parent
+
+
 def _apply_one(document: Any, operation: Mapping[str, Any]) -> Any:
     name = operation.get("op")
-    if name == "add":
+    if name not in _OPERATIONS:
+        raise Invalid(f"Unexpected kind: {name}")
+    return _OPERATIONS[str(name)](document, operation)
+
+
+def _refused(name: str, path: str, lost: _Lost, missing: str = "doc is missing path") -> Invalid:
+    if lost.at_parent:
+        shown = f'"{path}"' if name in ("add", "remove") else path
+        return Invalid(f"{name} operation does not apply: {missing}: {shown}: missing value")
+    return Invalid(f"error in {name} for path: '{path}': {lost}")
+
+
+def _do_add(document: Any, operation: Mapping[str, Any]) -> Any:
+    try:
         return _add(document, _path(operation), copy.deepcopy(operation.get("value")))
-    if name == "remove":
+    except _Lost as lost:
+        raise _refused("add", operation["path"], lost) from lost
+
+
+def _do_remove(document: Any, operation: Mapping[str, Any]) -> Any:
+    try:
         return _remove(document, _path(operation))[0]
-    if name == "replace":
-        path = _path(operation)
+    except _Lost as lost:
+        raise _refused("remove", operation["path"], lost) from lost
+
+
+def _do_replace(document: Any, operation: Mapping[str, Any]) -> Any:
+    path = _path(operation)
+    try:
         if path and _found(document, path) is not None:
             document = _remove(document, path)[0]
         return _add(document, path, copy.deepcopy(operation.get("value")))
-    if name == "move":
-        source, target = _path(operation, "from"), _path(operation)
-        if target[: len(source)] == source and len(target) > len(source):
-            raise Invalid(f"json patch: cannot move {operation['from']!r} into itself")
+    except _Lost as lost:
+        what = "path" if lost.at_parent else "key"
+        text = f"doc is missing {what}: {operation['path']}: missing value"
+        raise Invalid(f"replace operation does not apply: {text}") from lost
+
+
+def _do_move(document: Any, operation: Mapping[str, Any]) -> Any:
+    source, target = _path(operation, "from"), _path(operation)
+    if target[: len(source)] == source and len(target) > len(source):
+        raise Invalid(f"cannot move {operation['from']!r} into itself")
+    try:
         document, moved = _remove(document, source)
+    except _Lost as lost:
+        where = operation["from"] if lost.at_parent else source[-1]
+        raise _refused("move", where, lost, "doc is missing from path") from lost
+    try:
         return _add(document, target, moved)
-    if name == "copy":
-        source = _path(operation, "from")
-        return _add(document, _path(operation), copy.deepcopy(_found(document, source)))
-    if name == "test":
-        if not _equal(_found(document, _path(operation)), operation.get("value")):
-            raise Invalid(f"json patch: testing value {operation['path']} failed: test failed")
-        return document
-    raise Invalid(f"json patch: unexpected kind: {name}")
+    except _Lost as lost:
+        missing = "doc is missing destination path"
+        raise _refused("move", operation["path"], lost, missing) from lost
+
+
+def _do_copy(document: Any, operation: Mapping[str, Any]) -> Any:
+    source, target = _path(operation, "from"), _path(operation)
+    value = _copied(document, source, operation["from"])
+    try:
+        return _add(document, target, copy.deepcopy(value))
+    except _Lost as lost:
+        missing = "doc is missing destination path"
+        raise _refused("copy", operation["path"], lost, missing) from lost
+
+
+def _copied(document: Any, source: list[str], pointer: str) -> Any:
+    try:
+        return _found(document, source)
+    except _Lost as lost:
+        if lost.at_parent:
+            raise _refused("copy", pointer, lost, "doc is missing from path") from lost
+        raise Invalid(f"error in copy for from: '{pointer}': {lost}") from lost
+
+
+def _do_test(document: Any, operation: Mapping[str, Any]) -> Any:
+    pointer = operation.get("path")
+    try:
+        found = _found(document, _path(operation))
+    except _Lost as lost:
+        raise _refused("test", str(pointer), lost, "is missing path") from lost
+    if not _equal(found, operation.get("value")):
+        raise Invalid(f"testing value {pointer} failed: test failed")
+    return document
+
+
+_OPERATIONS = {
+    "add": _do_add,
+    "copy": _do_copy,
+    "move": _do_move,
+    "remove": _do_remove,
+    "replace": _do_replace,
+    "test": _do_test,
+}
 
 
 def _path(operation: Mapping[str, Any], member: str = "path") -> list[str]:
     pointer = operation.get(member)
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
-        raise Invalid(f"json patch: {operation.get('op')} operation: {member} must be a pointer")
+        raise Invalid(f"{operation.get('op')} operation: {member} must be a pointer")
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
-def _missing(path: Sequence[str]) -> Invalid:
-    return Invalid(f"json patch: the path /{'/'.join(path)} does not exist: missing value")
-
-
-def _step(value: Any, part: str, path: Sequence[str]) -> Any:
+def _step(value: Any, part: str) -> Any:
     if isinstance(value, dict):
         if part not in value:
-            raise _missing(path)
+            raise _Lost
         return value[part]
     if isinstance(value, list):
-        return value[_position(value, part, path, len(value) - 1)]
-    raise _missing(path)
+        return value[_position(part, len(value) - 1)]
+    raise _Lost
 
 
-def _position(items: list[Any], part: str, path: Sequence[str], last: int) -> int:
+def _position(part: str, last: int) -> int:
     """The index that a pointer's part means; negative ones count from behind, as upstream's do."""
-    at = int(part) if _index(part) else last + 1
+    if not _index(part):
+        text = f"value was not a proper array index: '{part}'"
+        raise _Lost(f'{text}: strconv.Atoi: parsing "{part}": invalid syntax')
+    at = int(part)
     at = at + last + 1 if at < 0 else at
     if not 0 <= at <= last:
-        raise Invalid(f"json patch: /{'/'.join(path)}: invalid array index {part!r}")
+        raise _Lost(f"Unable to access invalid index: {part}: invalid index referenced")
     return at
 
 
@@ -105,27 +182,30 @@ def _found(document: Any, path: Sequence[str]) -> Any:
     """What is at ``path``; null for a member that is not there, if its object is."""
     if not path:
         return document
-    parent = _get(document, path[:-1])
-    return parent.get(path[-1]) if isinstance(parent, dict) else _step(parent, path[-1], path)
+    parent = _parent(document, path)
+    return parent.get(path[-1]) if isinstance(parent, dict) else _step(parent, path[-1])
 
 
-def _get(document: Any, path: Sequence[str]) -> Any:
-    for part in path:
-        document = _step(document, part, path)
+def _parent(document: Any, path: Sequence[str]) -> Any:
+    """The object or list that holds what ``path`` leads to."""
+    try:
+        for part in path[:-1]:
+            document = _step(document, part)
+    except _Lost as lost:
+        raise _Lost(at_parent=True) from lost
+    if not isinstance(document, dict | list):
+        raise _Lost(at_parent=True)
     return document
 
 
 def _add(document: Any, path: Sequence[str], value: Any) -> Any:
     if not path:
         return value
-    parent, last = _get(document, path[:-1]), path[-1]
+    parent, last = _parent(document, path), path[-1]
     if isinstance(parent, dict):
         parent[last] = value
-    elif isinstance(parent, list):
-        at = len(parent) if last == "-" else _position(parent, last, path, len(parent))
-        parent.insert(at, value)
     else:
-        raise _missing(path)
+        parent.insert(len(parent) if last == "-" else _position(last, len(parent)), value)
     return document
 
 
@@ -133,13 +213,12 @@ def _remove(document: Any, path: Sequence[str]) -> tuple[Any, Any]:
     """The document without that place, and what was there."""
     if not path:
         return None, document
-    parent, last = _get(document, path[:-1]), path[-1]
-    removed = _step(parent, last, path)
+    parent, last = _parent(document, path), path[-1]
     if isinstance(parent, list):
-        del parent[_position(parent, last, path, len(parent) - 1)]
-    else:
-        del parent[last]
-    return document, removed
+        return document, parent.pop(_position(last, len(parent) - 1))
+    if last not in parent:
+        raise _Lost(f"Unable to remove nonexistent key: {last}: missing value")
+    return document, parent.pop(last)
 
 
 def _equal(left: Any, right: Any) -> bool:

@@ -94,7 +94,8 @@ class Versions:
         try:
             return await self._taken(attributes, obj, row)
         except (decoding.Undecodable, errors.Invalid) as err:
-            raise status.internal(err.message) from err
+            text = err.message.partition(" cannot be handled as a ")[2].partition(": ")[2]
+            raise status.internal(text or err.message) from err
 
     async def _taken(self, attributes: Attributes, obj: Object, row: Resource) -> Object:
         found: Object

@@ -78,11 +78,13 @@ def of_answer(status: int, body: bytes) -> WebhookFailed:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
         found = None
-    if isinstance(found, dict) and found.get("kind") == "Status" and found.get("message"):
+    is_status = isinstance(found, dict) and found.get("kind") == "Status"
+    if is_status and found.get("apiVersion") == "v1" and found.get("message"):
         return WebhookFailed(str(found["message"]))
     known = {
         401: "the server has asked for the client to provide credentials",
-        403: "unknown",
+        400: "the server rejected our request for an unknown reason",
+        403: body[:2048].decode(errors="replace").strip(),
         404: "the server could not find the requested resource",
         405: "the server does not allow this method on the requested resource",
         429: "the server has received too many requests and has asked us to try again later",

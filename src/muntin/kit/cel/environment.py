@@ -13,7 +13,7 @@ from muntin.kit.cel.errors import CompileError, Issue, compile_error
 from muntin.kit.cel.functions import STRING, Function, merged
 from muntin.kit.cel.growth import MOST as MOST_GROWTH
 from muntin.kit.cel.growth import nature
-from muntin.kit.cel.literals import mistakes, operands
+from muntin.kit.cel.literals import Found, mistakes, operands
 from muntin.kit.cel.optionals import Rewritten, rewrite, without_texts
 from muntin.kit.cel.program import Activation, Program
 from muntin.kit.cel.shapes import Shape
@@ -28,7 +28,7 @@ class Environment:
     ``opaque`` names the types that functions pass among themselves (`messages.opaque`),
     ``optional`` the functions whose lists are read as optional values. Besides these there are
     the standard functions and macros, those of comprehensions with two variables, and optional
-    values.
+    values. ``mixes`` lets lists and maps that are spelt out hold values of several types.
     """
 
     def __init__(
@@ -37,7 +37,10 @@ class Environment:
         functions: Sequence[Function] = (),
         opaque: Sequence[str] = (),
         optional: Sequence[str] = (),
+        *,
+        mixes: bool = False,
     ) -> None:
+        self._mixes = mixes
         self._optional_calls = tuple(optional)
         self.variables = dict(variables)
         self._optional = tuple(k for k, v in self.variables.items() if v.kind == "optional")
@@ -85,7 +88,9 @@ class Environment:
             if text != source:
                 raise
             raise CompileError(source, tuple(self._plainer(source, err.issues))) from err
-        _refuse_mistakes(checked.serialize(), text, expression, rewritten, shift)
+        serialized = checked.serialize()
+        found_here = list(mistakes(read(serialized), mixes=self._mixes))
+        _refuse(found_here, positions(serialized), text, expression, rewritten, shift)
         result = checked.return_type().name()
         found = _compiled(self._run, text, expression, rewritten, shift)
         known = nature(found.serialize())
@@ -275,21 +280,19 @@ def _refuse_quoted_names(expression: str) -> None:
             raise CompileError(expression, (Issue(number, at + 1, "unsupported syntax: '`'"),))
 
 
-def _refuse_mistakes(
-    serialized: bytes, text: str, source: str, rewritten: Rewritten, shift: int
-) -> None:
+def _refuse(
+    found: Sequence[Found], places: Mapping[int, int], text: str, source: str,
+    rewritten: Rewritten, shift: int,
+) -> None:  # fmt: skip
     """Raise what is wrong with the texts, lists and maps that are spelt out."""
-    found = list(mistakes(read(serialized)))
-    if not found:
-        return
-    places = positions(serialized)
     issues = []
     for expr, words in found:
         line, column = _place(text, places.get(expr.id, 0))
         if line == 1 and shift:
             column = max(column - shift, 1)
         issues.append(Issue(line, rewritten.original(line, column), words))
-    raise CompileError(source, tuple(issues))
+    if issues:
+        raise CompileError(source, tuple(issues))
 
 
 @lru_cache(maxsize=64)

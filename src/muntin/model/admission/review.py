@@ -31,6 +31,10 @@ class Verdict:
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
 
 
+class UnknownPatch(Invalid):
+    """A patch of a type that nobody applies."""
+
+
 def version_for(accepted: Sequence[str]) -> str:
     """The version of AdmissionReview to send to a webhook that takes ``accepted``.
 
@@ -48,17 +52,19 @@ def review(version: str, request: Object) -> Object:
     return {"kind": "AdmissionReview", "apiVersion": f"{GROUP}/{version}", "request": request}
 
 
-def verdict(answer: Any, version: str, uid: str, *, mutating: bool) -> Verdict:
+def verdict(answer: Mapping[str, Any], version: str, uid: str, *, mutating: bool) -> Verdict:
     """What a webhook's answer to the request ``uid`` says.
 
     Raises:
         Invalid: it is no answer to it.
     """
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("response"), Mapping):
+    if not isinstance(answer.get("response"), Mapping):
         raise Invalid("webhook response was absent")
     response: Mapping[str, Any] = answer["response"]
     if version == "v1":
         _check_v1(answer, response, uid)
+    if not mutating:
+        _refuse_changes(response, version)
     patch = _patch(response, version) if mutating else b""
     status = response.get("status")
     return Verdict(
@@ -70,9 +76,41 @@ def verdict(answer: Any, version: str, uid: str, *, mutating: bool) -> Verdict:
     )
 
 
+def wrong_form(answer: Any, version: str) -> str:
+    """Why an answer cannot be read as a review of ``version``; empty if it can be."""
+    if not isinstance(answer, Mapping):
+        kind = "array" if isinstance(answer, list) else "string"
+        return (
+            f"couldn't get version/kind; json parse error: json: cannot unmarshal {kind} into Go "
+            'value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind '
+            'string "json:\\"kind,omitempty\\"" }'
+        ).replace("\\\\", "\\")
+    kind, api_version = answer.get("kind") or "", answer.get("apiVersion") or ""
+    if not kind and not api_version:
+        return ""
+    other, _, found = api_version.rpartition("/")
+    if kind != "AdmissionReview" or other != GROUP or found not in VERSIONS:
+        return (
+            f'no kind "{kind}" is registered for version "{api_version}" in scheme '
+            '"k8s.io/apiserver/pkg/util/webhook/client.go:71"'
+        )
+    if found != version:
+        return (
+            f"converting ({found}.AdmissionReview) to ({version}.AdmissionReview): unknown "
+            "conversion"
+        )
+    return ""
+
+
+def _refuse_changes(response: Mapping[str, Any], version: str) -> None:
+    for field_ in ("patch", "patchType") if version == "v1" else ():
+        if response.get(field_):
+            raise Invalid(f"validating webhook may not return response.{field_}")
+
+
 def _check_v1(answer: Mapping[str, Any], response: Mapping[str, Any], uid: str) -> None:
     wanted = f"{GROUP}/v1, Kind=AdmissionReview"
-    found = f"{answer.get('apiVersion') or ''}, Kind={answer.get('kind') or ''}"
+    found = f"{answer.get('apiVersion') or '/'}, Kind={answer.get('kind') or ''}"
     if found != wanted:
         raise Invalid(f"expected webhook response of {wanted}, got {found}")
     if response.get("uid") != uid:
@@ -88,7 +126,7 @@ def _patch(response: Mapping[str, Any], version: str) -> bytes:
     if version == "v1" and not kind:
         raise Invalid("webhook returned response.patch but not response.patchType")
     if kind and kind != JSON_PATCH:
-        raise Invalid(f'webhook returned invalid response.patchType of "{kind}"')
+        raise UnknownPatch(f'unsupported patch type "{kind}"')
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError, TypeError) as err:

@@ -38,7 +38,7 @@ def environment(variables: Mapping[str, Shape], *, mutates: bool = False) -> Env
     from muntin.model.cel.library import FUNCTIONS, OPAQUE, OPTIONAL, jsonpatch
 
     functions = (*FUNCTIONS, *jsonpatch.FUNCTIONS) if mutates else FUNCTIONS
-    return Environment(variables, functions, OPAQUE, OPTIONAL)
+    return Environment(variables, functions, OPAQUE, OPTIONAL, mixes=mutates)
 
 
 def most_cost(expression: str, env: Environment, root: Shape) -> int:

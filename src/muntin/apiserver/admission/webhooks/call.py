@@ -108,8 +108,13 @@ class Calls:
             )
         except WebhookFailed as err:
             raise CallFailed(f"failed to call webhook: {err.message}") from err
+        parsed = _parsed(answer)
+        if wrong := review.wrong_form(parsed, version):
+            raise CallFailed(f"failed to call webhook: {wrong}")
         try:
-            found = review.verdict(_parsed(answer), version, asked["uid"], mutating=mutating)
+            found = review.verdict(parsed, version, asked["uid"], mutating=mutating)
+        except review.UnknownPatch as err:
+            raise CallFailed(err.message) from err
         except errors.Invalid as err:
             raise CallFailed(f"received invalid webhook response: {err.message}") from err
         request.warnings.extend(found.warnings)
@@ -121,10 +126,16 @@ class Calls:
 
 
 def _parsed(answer: bytes) -> Any:
+    """What an answer says; what is no JSON is read as YAML is, whose every text is a string."""
+    if not answer:
+        raise CallFailed(
+            "failed to call webhook: 0-length response with status code: 200 and content type: "
+            "application/json"
+        )
     try:
         return orjson.loads(answer)
-    except orjson.JSONDecodeError as err:
-        raise CallFailed(f"failed to call webhook: the answer is no JSON: {err}") from err
+    except orjson.JSONDecodeError:
+        return answer.decode(errors="replace")
 
 
 def denied(name: str, found: Mapping[str, Any]) -> status.ApiError:

@@ -120,12 +120,36 @@ def _operations(patch: bytes) -> list[Any]:
     try:
         found = orjson.loads(patch)
     except orjson.JSONDecodeError as err:
-        raise CallFailed(f"received undecodable patch in webhook response: {err}") from err
+        text = _syntax(patch.decode(errors="replace"))
+        raise CallFailed(f"received undecodable patch in webhook response: {text or err}") from err
     if found is None:
         return []
     if not isinstance(found, list):
-        raise CallFailed("received undecodable patch in webhook response: it is no list")
+        kind = _KINDS.get(type(found), "number")
+        raise CallFailed(
+            f"received undecodable patch in webhook response: json: cannot unmarshal {kind} into "
+            "Go value of type jsonpatch.Patch"
+        )
     return found
+
+
+_KINDS: dict[type, str] = {bool: "bool", dict: "object", str: "string"}
+_LITERALS = {"t": "true", "f": "false", "n": "null"}
+
+
+def _syntax(text: str) -> str:
+    """What is wrong at the start of a text that is no JSON; empty if it is further on."""
+    text = text.lstrip()
+    if not text:
+        return "unexpected end of JSON input"
+    wanted = _LITERALS.get(text[0])
+    if wanted is None:
+        known = text[0] in '{["-0123456789'
+        return "" if known else f"invalid character '{text[0]}' looking for beginning of value"
+    for found, right in zip(text, wanted, strict=False):
+        if found != right:
+            return f"invalid character '{found}' in literal {wanted} (expecting '{right}')"
+    return ""
 
 
 def _patched(obj: Object, patch: list[Any]) -> Object:
