@@ -142,12 +142,13 @@ class Operation:
             self.attributes.request.warnings.append(_INVALID_MANAGERS + err.message)
         return self.attributes.managed != before
 
-    async def take(self, obj: Object, row: Resource) -> bool:
-        """Let ``obj``, in the version of ``row``, be the new object; whether that changed it."""
+    async def take(self, obj: Object, row: Resource, *, managers: bool = False) -> bool:
+        """Let ``obj``, in the version of ``row``, be the new object; whether that changed it.
+        With ``managers`` it has managed fields, too."""
         metadata = obj.get("metadata")
         rows = metadata.get("managedFields") if isinstance(metadata, dict) else None
         found = await self._versions.taken(self.attributes, obj, row)
-        has_managers = not self._versions.has_own_kind(self.attributes, row)
+        has_managers = managers and not self._versions.has_own_kind(self.attributes, row)
         is_managed = has_managers and self._take_managers(_entries(rows))
         if found == {**self.attributes.obj, **_identity(found)}:
             return is_managed

@@ -103,7 +103,7 @@ async def _one(calls: Calls, hook: Hook, operation: Operation, row: Resource, ke
                 f'admission webhook "{hook.name}" attempted to modify the object, which is not '
                 "supported for this operation"
             )
-        changed = await operation.take(_patched(obj, patch), row)
+        changed = await operation.take(_patched(obj, patch), row, managers=True)
     annotations = operation.attributes.request.annotations
     about = {"configuration": hook.configuration, "webhook": hook.name}
     annotations[f"{_MUTATION}/{key}"] = orjson.dumps({**about, "mutated": changed}).decode()
