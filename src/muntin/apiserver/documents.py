@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
 
-from muntin.apiserver import health, output, status, unserved
+from muntin.apiserver import health, output, status, unserved, zpages
 from muntin.apiserver.build_info import version_info
 from muntin.apiserver.core import Core
 from muntin.apiserver.published import GNOSTIC
@@ -27,9 +27,9 @@ async def run(core: Core, request: ApiRequest) -> Response:
     if path in _WITHOUT_SLASH and request.path != path:
         return unserved.not_a_page()
     parts = path[1:].split("/")
-    if parts[:2] == ["openapi", "v3"] and not core.published.has_v3:
+    if "/".join(["", *parts[:2]]) in core.published.absent:
         return unserved.not_a_page()
-    _check(request, path, len(parts))
+    _check(core, request, path, len(parts))
     handler = _EXACT.get(path)
     if handler is not None:
         return await handler(core, request)
@@ -51,7 +51,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     return found.response(request)
 
 
-def _check(request: ApiRequest, path: str, depth: int) -> None:
+def _check(core: Core, request: ApiRequest, path: str, depth: int) -> None:
     """Raise ApiError for a method or media type that discovery and the version have not."""
     under = path.startswith(("/api/", "/apis/"))
     if request.http.method != "GET" and (
@@ -59,19 +59,19 @@ def _check(request: ApiRequest, path: str, depth: int) -> None:
     ):
         raise status.method_not_allowed()
     accept = request.http.headers.get("accept", "")
-    if (under or path in ("/api", "/apis")) and accept and not _aggregated_version(request):
+    if (under or path in ("/api", "/apis")) and accept and not _aggregated_version(core, request):
         output.negotiate(request)
 
 
 # -- discovery --------------------------------------------------------------------------------
 
 
-def _aggregated_version(request: ApiRequest) -> str:
+def _aggregated_version(core: Core, request: ApiRequest) -> str:
     """The version of the aggregated form that is preferred, or "" for the old documents."""
     for clause in request.http.headers.get("accept", "").split(","):
         if "as=APIGroupDiscoveryList" in clause and "g=apidiscovery.k8s.io" in clause:
             wanted = {part.strip() for part in clause.split(";")}
-            for version in ("v2", "v2beta1"):
+            for version in core.published.aggregated_versions:
                 if f"v={version}" in wanted:
                     return version
         elif clause.strip().split(";")[0] in ("application/json", "*/*"):
@@ -80,14 +80,14 @@ def _aggregated_version(request: ApiRequest) -> str:
 
 
 async def _api(core: Core, request: ApiRequest) -> Response:
-    if version := _aggregated_version(request):
+    if version := _aggregated_version(core, request):
         return core.published.aggregated(version, core=True).response(request)
     address = f"{core.config.advertise_address}:{core.config.port}"
     return output.json_response(discovery.api_versions(address))
 
 
 async def _apis(core: Core, request: ApiRequest) -> Response:
-    if version := _aggregated_version(request):
+    if version := _aggregated_version(core, request):
         return core.published.aggregated(version, core=False).response(request)
     return core.published.group_list().response(request)
 
@@ -98,7 +98,7 @@ async def _root(core: Core, request: ApiRequest) -> Response:
     for group, versions in groups.items():
         if group:
             paths += [f"/apis/{group}", *(f"/apis/{group}/{version}" for version in versions)]
-    absent = {"/", "/api", "/apis"} | (set() if core.published.has_v3 else {"/openapi/v3"})
+    absent = {"/", "/api", "/apis"} | core.published.absent
     paths += [path for path in _EXACT if path not in absent]
     return output.indented_response({"paths": sorted(paths)})
 
@@ -145,6 +145,10 @@ async def _metrics(core: Core, request: ApiRequest) -> Response:
     return Response(200, {"Content-Type": CONTENT_TYPE}, core.metrics.text().encode())
 
 
+async def _slis(core: Core, request: ApiRequest) -> Response:
+    return Response(200, {"Content-Type": CONTENT_TYPE}, core.health.families.text().encode())
+
+
 async def _jwks(core: Core, request: ApiRequest) -> Response:
     body = orjson.dumps(core.issuer.jwks())
     headers = {
@@ -170,7 +174,16 @@ async def _openid(core: Core, request: ApiRequest) -> Response:
 
 
 _WITHOUT_SLASH = frozenset(
-    {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz"}
+    {
+        "/healthz",
+        "/livez",
+        "/metrics",
+        "/metrics/slis",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        *zpages.PATHS,
+    }
 )
 _EXACT: Mapping[str, Callable[[Core, ApiRequest], Awaitable[Response]]] = {
     "/": _root,
@@ -179,10 +192,13 @@ _EXACT: Mapping[str, Callable[[Core, ApiRequest], Awaitable[Response]]] = {
     "/apis": _apis,
     "/healthz": _health,
     "/livez": _health,
+    "/flagz": zpages.flagz,
     "/metrics": _metrics,
+    "/metrics/slis": _slis,
     "/openapi/v2": _openapi_v2,
     "/openapi/v3": _openapi_v3_index,
     "/openid/v1/jwks": _jwks,
     "/readyz": _health,
+    "/statusz": zpages.statusz,
     "/version": _version,
 }

@@ -38,16 +38,18 @@ class Named:
 class Health:
     """The checks of one server, in order."""
 
-    def __init__(self, families: Families) -> None:
+    def __init__(self) -> None:
         self._checks: list[Named] = []
-        self._gauge = families.add(
-            Gauge("kubernetes_healthcheck", "The result of a healthcheck.", ("type", "name"))
+        self.families = Families()
+        """What is told of them at ``/metrics/slis``."""
+        self._gauge = self.families.add(
+            Gauge("kubernetes_healthcheck", "The result of a healthcheck.", ("name", "type"))
         )
-        self._count = families.add(
+        self._count = self.families.add(
             Counter(
                 "kubernetes_healthchecks_total",
                 "The results of all healthchecks.",
-                ("type", "name", "status"),
+                ("name", "status", "type"),
             )
         )
         self.stopping = False
@@ -132,11 +134,11 @@ class Health:
         try:
             await row.run()
         except Exception as err:  # whatever it is, the check did not pass
-            self._gauge.set((endpoint, row.name), 0)
-            self._count.add((endpoint, row.name, "error"))
+            self._gauge.set((row.name, endpoint), 0)
+            self._count.add((row.name, "error", endpoint))
             return err
-        self._gauge.set((endpoint, row.name), 1)
-        self._count.add((endpoint, row.name, "success"))
+        self._gauge.set((row.name, endpoint), 1)
+        self._count.add((row.name, "success", endpoint))
         return None
 
 

@@ -132,7 +132,7 @@ class ApiServer:
             issuer=issuer,
             allocator=_allocator(config, cache, store, clock, registry),
             metrics=metrics,
-            health=Health(metrics.families),
+            health=Health(),
             components=Components(),
             limits=_limits(config, cache, metrics, clock),
             kubelet_client=self._kubelets,

@@ -47,6 +47,15 @@ class Document:
         return Response(200, headers, self.body)
 
 
+# Pages that came later.
+_PAGES = {
+    "/flagz": ApiFeature.ZPAGES,
+    "/metrics/slis": ApiFeature.SLI_METRICS,
+    "/openapi/v3": ApiFeature.OPENAPI_V3,
+    "/statusz": ApiFeature.ZPAGES,
+}
+
+
 class Published:
     """The documents of one server."""
 
@@ -55,7 +64,8 @@ class Published:
         self._registry = registry
         api = version_of(schema.version)
         self._singular = api >= SINGULAR_NAMES
-        self.has_v3 = is_in(ApiFeature.OPENAPI_V3, api)
+        self.absent = frozenset(path for path, feature in _PAGES.items() if not is_in(feature, api))
+        self.aggregated_versions = discovery.aggregated_versions(api)
         self._older = not is_in(ApiFeature.TODAYS_DEFAULTS, api)
         self._kept: dict[object, Document | None] = {}
         self._generation = 0

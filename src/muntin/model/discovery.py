@@ -11,11 +11,19 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from muntin.model.features import ApiFeature, is_in
+from muntin.model.gates import Version
 from muntin.model.resources import Resource, Subresource, storage_version
 
 Rows = Sequence[Resource]
 
-AGGREGATED = ("v2", "v2beta1")
+
+def aggregated_versions(api: Version) -> tuple[str, ...]:
+    """The versions of aggregated discovery that an API of that version answers."""
+    found = ("v2",) if is_in(ApiFeature.DISCOVERY_V2, api) else ()
+    if is_in(ApiFeature.DISCOVERY_V2_ALONE, api):
+        return found
+    return (*found, "v2beta1") if is_in(ApiFeature.AGGREGATED_DISCOVERY, api) else ()
 
 
 def aggregated_content_type(version: str = "v2") -> str:

@@ -41,6 +41,11 @@ class ApiFeature(StrEnum):
     LENT_SEATS = "lent-seats"
     EXEMPT_SHARES = "exempt-shares"
     LEASES_ALONE_ELECT = "leases-alone-elect"
+    AGGREGATED_DISCOVERY = "aggregated-discovery"
+    DISCOVERY_V2 = "discovery-v2"
+    DISCOVERY_V2_ALONE = "discovery-v2-alone"
+    SLI_METRICS = "sli-metrics"
+    ZPAGES = "zpages"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -97,6 +102,14 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.EXEMPT_SHARES: (1, 28),
     # Leaders are elected over Leases, and Endpoints and ConfigMaps have no flows of their own.
     ApiFeature.LEASES_ALONE_ELECT: (1, 34),
+    # All groups are told of in two documents, in a beta form at first, which is gone again.
+    ApiFeature.AGGREGATED_DISCOVERY: (1, 27),
+    ApiFeature.DISCOVERY_V2: (1, 30),
+    ApiFeature.DISCOVERY_V2_ALONE: (1, 33),
+    # What health checks found is counted, on a page of its own.
+    ApiFeature.SLI_METRICS: (1, 27),
+    # Pages that say what a component is and how it was started.
+    ApiFeature.ZPAGES: (1, 36),
 }
 
 
