@@ -319,6 +319,22 @@ def prepare_status(resource: Resource, new: Object, old: Object, item: Item) -> 
     return result
 
 
+def date_phase(resource: Resource, new: Object, old: Object, now: float) -> None:
+    """Say when a volume came into its phase, unless its client does.
+
+    Source: kubernetes pkg/registry/core/persistentvolume/strategy.go.
+    """
+    if resource.plural != "persistentvolumes" or resource.group:
+        return
+    name, before = "lastPhaseTransitionTime", old.get("status") or {}
+    state = new["status"] = dict(new.get("status") or {})
+    if state.get("phase") == before.get("phase"):
+        if name not in state and name in before:
+            state[name] = before[name]
+    elif state.get(name) in (None, before.get(name)):
+        state[name] = rfc3339(now)
+
+
 def kept_by_status(resource: Resource) -> str:
     """The member of metadata that a status update cannot change, though it may change others."""
     if resource.is_custom:

@@ -182,6 +182,8 @@ async def _update_once(
         new = _prepared(core, request, resource, new, old, item, only)
         core.allocator.carry_over(resource, new, old)
         attributes.obj = view.show(new) if view else new
+    if only:
+        strategy.date_phase(resource, new, old, core.clock.now())
     fit = fitting(core.schema.version)
     before = old if only else fit.whole(resource, old)
     through = attributes.subresource
