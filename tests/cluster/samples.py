@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import pty
-import select
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from terminal import typed
 
 NAMESPACE = "samples"
 SERVERCORE = "mcr.microsoft.com/windows/servercore:ltsc2019"
@@ -148,28 +146,7 @@ class User:
 
     def typed(self, *args: str, keys: Sequence[tuple[str, str]]) -> tuple[int, str]:
         """Exit code and screen of a call on a terminal; each key is typed after a text is seen."""
-        child, terminal = pty.fork()
-        if child == 0:
-            os.execve(self.program, self.command(*args), self.environment)
-        screen, waiting, end = "", list(keys), time.monotonic() + 30
-        try:
-            while time.monotonic() < end:
-                if not select.select([terminal], [], [], 0.1)[0]:
-                    continue
-                try:
-                    data = os.read(terminal, 65536)
-                except OSError:  # the other side is closed
-                    break
-                screen += data.decode(errors="replace")
-                while waiting and waiting[0][0] in screen:
-                    os.write(terminal, waiting.pop(0)[1].encode())
-            else:
-                os.kill(child, 9)
-                raise AssertionError(f"still waiting for {waiting} in {screen!r}")
-        finally:
-            os.close(terminal)
-            _, status = os.waitpid(child, 0)
-        return os.waitstatus_to_exitcode(status), screen
+        return typed(self.command(*args), self.environment, keys)
 
 
 class Lines:
