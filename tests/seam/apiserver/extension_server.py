@@ -79,6 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         if self.server.broken:
             self._answer(500, {})
+        elif "Upgrade" in self.headers:
+            self._upgrade(path)
         elif "watch=true" in query:
             self._watch()
         elif path in DOCUMENTS:
@@ -88,8 +90,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         self._note()
+        if "Upgrade" in self.headers:
+            self._upgrade(self.path)
+            return
         body = self.rfile.read(int(self.headers["content-length"]))
         self._answer(201, json.loads(body))
+
+    def _upgrade(self, path):
+        """What comes is sent back in capitals, up to an end; ``attach`` is refused."""
+        if path.endswith("/attach"):
+            self._answer(403, {"kind": "Status", "code": 403, "message": "not for you"})
+            return
+        self.send_response(101)
+        self.send_header("Upgrade", self.headers["Upgrade"])
+        self.send_header("Connection", "Upgrade")
+        self.send_header("X-Stream-Protocol-Version", "v4.channel.k8s.io")
+        self.end_headers()
+        self.close_connection = True
+        while piece := self.connection.recv(65536):
+            self.connection.sendall(piece.upper())
 
     def _note(self):
         subject = dict(row[0] for row in self.connection.getpeercert()["subject"])

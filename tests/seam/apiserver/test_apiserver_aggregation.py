@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import ssl
 from contextlib import asynccontextmanager
 
 import pytest
@@ -273,6 +274,11 @@ def test_reasons_for_being_unavailable_in_their_order():
     run(scenario)
 
 
+def seen(extension, wanted):
+    """Certificate's name and headers of the request for a path; checks and discovery go between."""
+    return next(row[1:] for row in reversed(extension.seen) if row[0] == wanted)
+
+
 def test_the_other_server_is_told_who_asks(pki, extension):
     async def main():
         async with aggregated(pki, extension) as (server, api):
@@ -288,8 +294,7 @@ def test_the_other_server_is_told_who_asks(pki, extension):
                       "Authorization": "Bearer secret"}  # fmt: skip
             found = await jane("GET", f"{ROOT}/nodes?limit=5&x=a%20b", headers=forged)
             assert found["kind"] == "NodeMetricsList"
-            (path, name, headers) = extension.seen[-1]
-            assert path == f"{ROOT}/nodes?limit=5&x=a%20b"
+            (name, headers) = seen(extension, f"{ROOT}/nodes?limit=5&x=a%20b")
             assert name == "front-proxy-client"
             assert headers.get_all("X-Remote-User") == ["jane@example.com"]
             assert headers.get_all("X-Remote-Uid") == ["u-1"]
@@ -302,6 +307,85 @@ def test_the_other_server_is_told_who_asks(pki, extension):
             async with api.watch(f"{ROOT}/pods?watch=true") as events:
                 assert await events.short() == ("ADDED", "one")
                 assert await events.short() == ("MODIFIED", "one")
+
+    asyncio.run(main())
+
+
+async def listening(pki, server):
+    """The port of loopback on which ``server`` serves over TLS."""
+    sock = socket.create_server(("127.0.0.1", 0))
+    sock.setblocking(False)
+    context = server_context(
+        certificate=str(pki / "server.crt"),
+        key=str(pki / "server.key"),
+        client_ca=str(pki / "ca.crt"),
+    )
+    await server.serve([Listener(sock, context)])
+    return sock.getsockname()[1]
+
+
+async def upgraded(pki, port, user, method, path, protocol):
+    """A connection that asks for ``protocol``, and the lines of the answer's head."""
+    tls = ssl.create_default_context(cafile=str(pki / "ca.crt"))
+    tls.load_cert_chain(str(pki / f"{user}.crt"), str(pki / f"{user}.key"))
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls)
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+        f"Upgrade: {protocol}\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n"
+        "Content-Length: 0\r\nX-Remote-User: root\r\n\r\n"
+    )
+    writer.write(head.encode())
+    found = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+    return reader, writer, found.decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("method", "protocol"), [("POST", "SPDY/3.1"), ("GET", "SPDY/3.1"), ("GET", "websocket")]
+)
+def test_upgraded_connections_lead_to_the_other_server(pki, extension, method, protocol):
+    async def main():
+        async with aggregated(pki, extension) as (server, _):
+            port = await listening(pki, server)
+            path = f"{ROOT}/namespaces/default/pods/one/exec?command=ls&stdin=true"
+            reader, writer, head = await upgraded(pki, port, "admin", method, path, protocol)
+            assert head[0].startswith("HTTP/1.1 101 ")
+            lines = {line.lower() for line in head}
+            assert f"upgrade: {protocol.lower()}" in lines
+            assert "x-stream-protocol-version: v4.channel.k8s.io" in lines
+            assert "connection: upgrade" in lines
+            (name, headers) = seen(extension, path)
+            assert name == "front-proxy-client"
+            assert headers.get_all("X-Remote-User") == ["kubernetes-admin"]
+            assert headers["Upgrade"] == protocol
+            for text in (b"one", b"x" * 300_000, b"\x00\xff end"):
+                writer.write(text)
+                answer = await asyncio.wait_for(reader.readexactly(len(text)), 10)
+                assert answer == text.upper()
+            writer.close()
+
+    asyncio.run(main())
+
+
+def test_upgrades_that_are_refused_are_plain_answers(pki, extension):
+    async def main():
+        async with aggregated(pki, extension) as (server, _):
+            port = await listening(pki, server)
+            pod = f"{ROOT}/namespaces/default/pods/one"
+            reader, writer, head = await upgraded(
+                pki, port, "admin", "POST", f"{pod}/attach", "SPDY/3.1"
+            )
+            assert head[0].startswith("HTTP/1.1 403 ")
+            assert b"not for you" in await asyncio.wait_for(reader.read(4096), 10)
+            writer.close()
+            extension.seen.clear()
+            reader, writer, head = await upgraded(
+                pki, port, "viewer", "POST", f"{pod}/exec", "SPDY/3.1"
+            )
+            assert head[0].startswith("HTTP/1.1 403 ")
+            answer = await asyncio.wait_for(reader.read(4096), 10)
+            assert b'cannot create resource \\"pods/exec\\" in API group' in answer
+            assert all("/pods" not in path for path, _, _ in extension.seen)
+            writer.close()
 
     asyncio.run(main())
 
@@ -414,15 +498,8 @@ def test_kubectl_top_and_apiservices(pki, extension, age, request, tmp_path):
             node = await api("GET", "/api/v1/nodes/lin01")
             node["status"] = {"capacity": capacity, "allocatable": capacity}
             await api("PUT", "/api/v1/nodes/lin01/status", node)
-            sock = socket.create_server(("127.0.0.1", 0))
-            sock.setblocking(False)
-            context = server_context(
-                certificate=str(pki / "server.crt"),
-                key=str(pki / "server.key"),
-                client_ca=str(pki / "ca.crt"),
-            )
-            await server.serve([Listener(sock, context)])
-            path = kubeconfig(pki, sock.getsockname()[1], "viewer")
+            port = await listening(pki, server)
+            path = kubeconfig(pki, port, "viewer")
 
             async def kubectl(*arguments):
                 process = await asyncio.create_subprocess_exec(
