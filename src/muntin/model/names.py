@@ -177,6 +177,26 @@ def config_key(value: str) -> list[str]:
 _environment_name = re.compile(r"[ -<>-~]+").fullmatch
 
 
+_plain_variable = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
+_VARIABLE_MESSAGE = (
+    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or "
+    "'.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or "
+    "'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
+)
+
+
+def plain_environment_name(value: str) -> list[str]:
+    """Names of environment variables as versions before 1.32 take them."""
+    found = [] if _plain_variable(value) else [_VARIABLE_MESSAGE]
+    if value == ".":
+        found.append("must not be '.'")
+    elif value == "..":
+        found.append("must not be '..'")
+    elif value.startswith(".."):
+        found.append("must not start with '..'")
+    return found
+
+
 def environment_name(value: str) -> list[str]:
     """Names of environment variables: printable ASCII without ``=`` (so ``ProgramFiles(x86)``)."""
     if not value:

@@ -138,11 +138,6 @@ def containers(*ports: dict[str, Any]) -> list[dict[str, Any]]:
             'volume "v" (Projected): overlapping paths: "t" (ServiceAccountToken) with "t" '
             '(Secret "s")',
         ),
-        (
-            {"terminationGracePeriodSeconds": -1},
-            "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and "
-            "will be treated as 1",
-        ),
     ],
 )  # fmt: skip
 def test_a_new_pod(spec: dict[str, Any], expected: str) -> None:
@@ -167,6 +162,13 @@ def test_a_changed_pod_and_an_unchanged_template_are_not_warned_of() -> None:
     changed = {"metadata": {"name": "a", "generation": 2}}
     (text,) = of(DEPLOYMENTS, {**changed, **template}, same)
     assert text == f"spec.template.spec.nodeSelector[{OLD_OS}]: {NEW_OS}"
+
+
+def test_a_template_that_gives_no_time_to_end() -> None:
+    template = {"spec": {"terminationGracePeriodSeconds": -1}}
+    (text,) = of(DEPLOYMENTS, {"spec": {"template": template}})
+    assert text.startswith("spec.template.spec.terminationGracePeriodSeconds: must be >= 0;")
+    assert pod(terminationGracePeriodSeconds=-1) == []
 
 
 def test_an_api_of_1_20_says_nothing() -> None:
@@ -254,7 +256,7 @@ def test_volumes_and_claims() -> None:
         "integer"
     )
     (text,) = of(STATEFUL_SETS, {"spec": {"volumeClaimTemplates": [asked]}})
-    assert text.startswith("spec.volumeClaimTemplates[0].spec.resources.requests[storage]: fract")
+    assert text.startswith("spec.volumeClaimTemplates[0].resources.requests[storage]: fract")
 
 
 def test_drivers_and_slices() -> None:

@@ -152,20 +152,26 @@ storage.k8s.io CSIDriver 1.21 spec requiresRepublish
 storage.k8s.io CSIDriver 1.27 spec seLinuxMount
 storage.k8s.io CSIDriver 1.21 spec tokenRequests
 """
-# Fields that a version knows and does not serve unless asked to, until then.
+# Fields that a version knows and does not serve unless asked to, until then (9.9: so far none).
 _OFF = """
+coordination.k8s.io Lease 9.9 spec preferredHolder
+coordination.k8s.io Lease 9.9 spec strategy
 batch Job 1.21 spec ttlSecondsAfterFinished
 """
 # Rules of validation that came later, and the first version that has them.
 _RULES = """
 addresses-first 1.22
+autoscaled-container-labels 1.36
 container-restart-rules 1.35
 empty-drivers-once 1.34
 groups-of-scale-targets 1.36
 immutable-classes 1.36
 init-resize-policies 1.36
 lengths-in-bytes 1.35
+mutable-suspended-jobs 1.36
+relaxed-variables 1.32
 restart-all-containers 1.36
+selectors-of-pods-by-name 1.25
 resize-to-less-memory 1.34
 resize-whole-pods 1.36
 service-status-for-balancers 1.29

@@ -70,6 +70,7 @@ def ip_address_object(obj: Object, found: Findings) -> None:
 
 def ip_address_update(new: Object, old: Object, found: Findings) -> None:
     """A changed IPAddress is still of the same owner."""
+    ip_address_object(new, found)
     after, before = ((obj.get("spec") or {}).get("parentRef") for obj in (new, old))
     found.immutable("spec.parentRef", after, before)
 

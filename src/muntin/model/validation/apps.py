@@ -28,9 +28,8 @@ def selects_itself(spec: Object, path: str, found: Findings) -> None:
     selector = spec.get("selector")
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
     if selector is None or not labels_of(selector).matches(labels):
-        found.invalid(
-            f"{path}.template.metadata.labels", dict(sorted((labels or {}).items())), MISMATCH
-        )
+        shown = None if labels is None else dict(sorted(labels.items()))
+        found.invalid(f"{path}.template.metadata.labels", shown, MISMATCH)
 
 
 def selector(
@@ -171,7 +170,7 @@ def replication_controller(obj: Object, found: Findings) -> None:
         return
     labels = (template.get("metadata") or {}).get("labels")
     if wanted and not labels_equal(wanted).matches(labels):
-        found.invalid("spec.template.metadata.labels", labels or {}, MISMATCH)
+        found.invalid("spec.template.metadata.labels", labels, MISMATCH)
     always_restarting(spec, found, "ReplicationController")
 
 

@@ -173,7 +173,9 @@ def _container_resource(source: Object, path: str, found: Findings) -> None:
         found.required(f"{path}.container", "must specify a container")
     else:
         name = source["container"]
-        found.each_invalid(f"{path}.container", name, names.path_segment(name))
+        is_label = found.has("autoscaled-container-labels")
+        rule = names.dns1123_label if is_label else names.path_segment
+        found.each_invalid(f"{path}.container", name, rule(name))
     _resource(source, path, found)
 
 

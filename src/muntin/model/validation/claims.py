@@ -95,13 +95,9 @@ def _data_sources(spec: Object, path: str, found: Findings) -> None:
     if source is None:
         return
     if namespace:
-        found.invalid(
-            path,
-            f"{path}.dataSource",
-            "may not be specified when dataSourceRef.namespace is specified",
-        )
+        found.invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified")
     elif any(source.get(field) != reference.get(field) for field in ("apiGroup", "kind", "name")):
-        found.invalid(path, f"{path}.dataSource", "must match dataSourceRef")
+        found.invalid(path, {}, "must match dataSourceRef")
 
 
 def _data_source(source: Object, path: str, found: Findings) -> None:

@@ -43,11 +43,17 @@ def environment(rows: Iterable[Object], path: str, found: Findings) -> None:
         if not name:
             found.required(f"{path}[{index}].name")
         else:
-            problems = names.environment_name(name)
+            problems = _variable(name, found)
             if problems:
                 found.each_invalid(f"{path}[{index}].name", name, problems)
         if row.get("valueFrom") is not None:
             _value_source(row, f"{path}[{index}].valueFrom", found)
+
+
+def _variable(name: str, found: Findings) -> list[str]:
+    if found.has("relaxed-variables"):
+        return names.environment_name(name)
+    return names.plain_environment_name(name)
 
 
 def _value_source(row: Object, path: str, found: Findings) -> None:
@@ -158,7 +164,7 @@ def environment_sources(rows: Iterable[Object], path: str, found: Findings) -> N
         here = f"{path}[{index}]"
         prefix: Any = row.get("prefix")
         if prefix:
-            found.each_invalid(f"{here}.prefix", prefix, names.environment_name(prefix))
+            found.each_invalid(f"{here}.prefix", prefix, _variable(prefix, found))
         given = [kind for kind in ("configMapRef", "secretRef") if row.get(kind) is not None]
         for kind in given:
             name = row[kind].get("name")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.model import names
+from muntin.model.pods import is_condition_true
 from muntin.model.selectors import labels_of
 from muntin.model.validation.apps import MISMATCH
 from muntin.model.validation.counts import not_negative
@@ -168,6 +169,9 @@ def _restarts(spec: Object, template: Object, path: str, found: Findings) -> Non
 def job_update(new: Object, old: Object, found: Findings) -> None:
     """A changed job: only its pace may change, and where its pods go while it waits."""
     after, before = new.get("spec") or {}, old.get("spec") or {}
+    was = ((before.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    if f"{_PREFIX}job-name" in was and f"{_PREFIX}controller-uid" in was:
+        _generated_selector(after, new["metadata"], found)
     _spec_and_selector(after, found)
     _completions(after, before, found)
     found.immutable("spec.selector", after.get("selector"), before.get("selector"))
@@ -189,11 +193,36 @@ def _template(after: Object, old: Object, found: Findings) -> None:
     now, was = after.get("template") or {}, before.get("template") or {}
     if now == was:
         return
-    waiting = before.get("suspend") and not (old.get("status") or {}).get("startTime")
-    if waiting:
+    status, waits = old.get("status") or {}, bool(before.get("suspend"))
+    if found.has("mutable-suspended-jobs"):
+        paused = not status.get("startTime") or is_condition_true(old, "Suspended")
+        if waits and paused and not status.get("active"):
+            had = was.get("spec") or {}
+            if _equipped(_directed(now, was)["spec"], had) != had:
+                shown = (after.get("template") or {}).get("spec")
+                found.invalid("spec.template.spec", shown, "field is immutable")
+            return
+    elif waits and not status.get("startTime"):
         now = _directed(now, was)
     if now != was:
         found.invalid("spec.template", after.get("template"), "field is immutable")
+
+
+def _equipped(now: Object, was: Object) -> dict[str, Any]:
+    """``now`` with what its containers ask for as it was."""
+    result = dict(now)
+    for field in ("containers", "initContainers"):
+        rows, before = now.get(field) or (), was.get(field) or ()
+        if rows and [row.get("name") for row in rows] == [row.get("name") for row in before]:
+            result[field] = [
+                {**{k: v for k, v in row.items() if k != "resources"}, **_resources(old)}
+                for row, old in zip(rows, before, strict=True)
+            ]
+    return result
+
+
+def _resources(container: Object) -> dict[str, Any]:
+    return {"resources": container["resources"]} if "resources" in container else {}
 
 
 def _directed(now: Object, was: Object) -> dict[str, Any]:

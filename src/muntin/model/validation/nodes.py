@@ -30,9 +30,6 @@ def node(obj: Object, found: Findings) -> None:
         return
     if len(blocks) > 2 or not dual_stack(blocks):
         found.invalid(path, blocks, "may specify no more than one CIDR for each IP family")
-    seen: set[Any] = set()
-    for index, block in enumerate(blocks):
-        found.unique(f"{path}[{index}]", block, seen)
 
 
 def _resources(obj: Object, found: Findings) -> None:

@@ -81,7 +81,9 @@ def _source(spec: Object, path: str, found: Findings, name: str) -> None:
     if kind == "local" and spec.get("nodeAffinity") is None:
         found.required(f"{path}.nodeAffinity", "Local volume requires node affinity")
     for other in extra:
-        found.forbidden(f"{path}.{other}", "may not specify more than 1 volume type")
+        if other != "flexVolume":
+            shown = "cephFS" if other == "cephfs" else other
+            found.forbidden(f"{path}.{shown}", "may not specify more than 1 volume type")
 
 
 def _portal(source: Object, name: str, path: str, found: Findings) -> None:

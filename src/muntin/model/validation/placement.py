@@ -111,7 +111,8 @@ def _pod_affinity(value: Object, path: str, found: Findings) -> None:
 
 
 def _pod_affinity_term(term: Object, path: str, found: Findings) -> None:
-    label_selector(term.get("labelSelector"), f"{path}.labelSelector", found)
+    named = "labelSelector" if found.has("selectors-of-pods-by-name") else "matchExpressions"
+    label_selector(term.get("labelSelector"), f"{path}.{named}", found)
     label_selector(term.get("namespaceSelector"), f"{path}.namespaceSelector", found)
     for name in term.get("namespaces") or ():
         found.each_invalid(f"{path}.namespace", name, names.dns1123_label(name))
@@ -172,7 +173,8 @@ def spread_constraints(rows: Any, path: str, found: Findings) -> None:
                 found.not_supported(f"{here}.{field}", row[field], _INCLUSION)
         if row.get("matchLabelKeys"):
             _spread_keys(row, f"{here}.matchLabelKeys", found)
-        label_selector(row.get("labelSelector"), f"{here}.labelSelector", found)
+        if found.has("selectors-of-pods-by-name"):
+            label_selector(row.get("labelSelector"), f"{here}.labelSelector", found)
 
 
 def _min_domains(count: int, policy: str, path: str, found: Findings) -> None:

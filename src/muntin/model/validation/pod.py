@@ -241,10 +241,14 @@ def _names(spec: Object, path: str, found: Findings) -> None:
         tolerations(spec["tolerations"], f"{path}.tolerations", found)
     for index, alias in enumerate(spec.get("hostAliases") or ()):
         here, ip = f"{path}.hostAliases[{index}]", alias.get("ip") or ""
+        is_placed = found.has("selectors-of-pods-by-name")
+        if not is_placed:
+            here = f"{path}.hostAliases"
         found.each_invalid(f"{here}.ip", ip, names.ip_address(ip))
         for number, name in enumerate(alias.get("hostnames") or ()):
             problems = names.dns1123_subdomain(name)
-            found.each_invalid(f"{here}.hostnames[{number}]", name, problems)
+            at = f"{here}.hostnames[{number}]" if is_placed else f"{here}.hostnames"
+            found.each_invalid(at, name, problems)
 
 
 def _host_name(spec: Object, path: str, found: Findings) -> None:

@@ -18,7 +18,6 @@ from muntin.model.validation.pod import PREEMPTION
 _MAX_USER_PRIORITY = 1_000_000_000
 _SYSTEM = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 _SYSTEM_PREFIX = "system-"
-_STRATEGIES = ("OldestEmulationVersion",)
 
 
 def priority_class(obj: Object, found: Findings) -> None:
@@ -92,8 +91,3 @@ def lease(obj: Object, found: Findings) -> None:
     if seconds is not None and seconds <= 0:
         found.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
     found.not_negative("spec.leaseTransitions", spec.get("leaseTransitions"))
-    strategy, preferred = spec.get("strategy"), spec.get("preferredHolder")
-    if strategy is not None and strategy not in _STRATEGIES and "/" not in strategy:
-        found.not_supported("spec.strategy", strategy, _STRATEGIES)
-    if preferred and not strategy:
-        found.forbidden("spec.preferredHolder", "may only be specified when `strategy` is defined")

@@ -160,9 +160,10 @@ def webhook_url(url: str, path: str, found: Findings) -> None:
 
 def webhook_service(service: Object, path: str, found: Findings) -> None:
     """Name, namespace, port and path of a Service."""
-    for field in ("name", "namespace"):
+    # Upstream takes one for the other.
+    for field, shown in (("namespace", "name"), ("name", "namespace")):
         if not service.get(field):
-            found.required(f"{path}.{field}", f"service {field} is required")
+            found.required(f"{path}.{shown}")
     port = service.get("port", 443)
     if names.port_number(port):
         text = f"port is not valid: {names.port_number(port)[0]}"

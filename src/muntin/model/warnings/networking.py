@@ -67,10 +67,8 @@ def of_endpoint_slice(new: Object, old: Object | None, api: Version) -> Iterator
 
 
 def of_node(new: Object, old: Object | None, api: Version) -> Iterator[str]:
-    """Fields of a Node that nothing reads, and its ranges."""
+    """A field of a Node that nothing reads, and its ranges."""
     spec = new.get("spec") or {}
-    if spec.get("configSource") is not None:
-        yield "spec.configSource: the feature is removed"
     if spec.get("externalID"):
         yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
     for index, text in enumerate(spec.get("podCIDRs") or ()):

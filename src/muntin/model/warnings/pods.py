@@ -79,7 +79,7 @@ def of_content(pod: Object, path: str, api: Version) -> Iterator[str]:
             yield from _own_profiles(row, annotations, spec, f"{path}metadata.annotations", path)
         yield from _of_container(row, here)
     yield from of_ports(containers)
-    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+    if path and (spec.get("terminationGracePeriodSeconds") or 0) < 0:  # pods get one second then
         text = "must be >= 0; negative values are invalid and will be treated as 1"
         yield f"{at}.terminationGracePeriodSeconds: {text}"
     if spec.get("affinity"):

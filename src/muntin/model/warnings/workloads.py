@@ -56,11 +56,11 @@ def of_stateful_set(new: Object, old: Object | None, api: Version) -> Iterator[s
     """A StatefulSet: also the claims that it makes."""
     yield from of_set(new, old, api)
     spec = new.get("spec") or {}
-    holder = "spec" if old is None else "Spec"
+    holder = "" if old is None else ".Spec"  # as upstream writes it
     for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
         resources = (claim.get("spec") or {}).get("resources") or {}
         for field in ("requests", "limits"):
-            at = f"spec.volumeClaimTemplates[{index}].{holder}.resources.{field}"
+            at = f"spec.volumeClaimTemplates[{index}]{holder}.resources.{field}"
             yield from of_bytes(resources.get(field), at, "storage")
     if (spec.get("revisionHistoryLimit") or 0) < 0:
         yield _ENDLESS_HISTORY

@@ -178,7 +178,9 @@ JOB.update(
      f'spec.selector: Invalid value: {{"matchLabels":{{"job-name":"a"}}}}: {IMMUTABLE}'),
     ({}, {"p.containers.0.image": "j"}, "spec.template: Invalid value: {…"),
     ({"s.suspend": True}, {"s.suspend": True, "p.containers.0.image": "j"},
-     "spec.template: Invalid value: {…"),
+     "spec.template.spec: Invalid value: {…"),
+    ({"s.suspend": True},
+     {"s.suspend": True, "p.containers.0.resources": {"limits": {"cpu": "1"}}}),
     (INDEXED, {"s.completions": 3}, f'spec.completionMode: Invalid value: "NonIndexed": '
      f"{IMMUTABLE}"),
     ({}, {**rule(onExitCodes=CODES)}, "spec.podFailurePolicy: Invalid value: {…"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from muntin.model.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, known
-from validation_examples.case import DROP, IMMUTABLE, LABEL, SUBDOMAIN, Examples
+from validation_examples.case import DROP, IMMUTABLE, KEY, LABEL, SUBDOMAIN, Examples
 
 API = "storage.k8s.io/v1"
 MODES = '"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"'
@@ -53,6 +53,15 @@ VOLUME.create(
      f's.volumeAttributesClassName: Invalid value: "_": {SUBDOMAIN}'),
     ({"s.volumeAttributesClassName": "a"},
      "s.csi: Required value: has to be specified when using volumeAttributesClassName"),
+)  # fmt: skip
+VOLUME.create(
+    "validatePersistentVolumeSource",
+    *(({"s.hostPath": DROP, f"s.{kind}": {}},
+       *(f"s.{kind}.{field}: Required value…" for field in fields))
+      for kind, fields in (
+          ("glusterfs", ("endpoints", "path")), ("cinder", ("volumeID",)),
+          ("iscsi", ("targetPortal", "iqn")), ("azureFile", ("secretName", "shareName")),
+          ("storageos", ("volumeName",)))),
 )  # fmt: skip
 VOLUME.create(
     "validateLocalVolumeSource",
@@ -132,10 +141,10 @@ CLAIM.create(
     ({"s.dataSourceRef": {**OTHER, "namespace": "_"}},
      f's.dataSourceRef.namespace: Invalid value: "_": {LABEL}'),
     ({"s.dataSource": OTHER, "s.dataSourceRef": {**OTHER, "namespace": "n"}},
-     'spec: Invalid value: "spec.dataSource": may not be specified when dataSourceRef.namespace '
+     "spec: Invalid value: {}: may not be specified when dataSourceRef.namespace "
      "is specified"),
     ({"s.dataSource": OTHER, "s.dataSourceRef": {**OTHER, "name": "p"}},
-     'spec: Invalid value: "spec.dataSource": must match dataSourceRef'),
+     "spec: Invalid value: {}: must match dataSourceRef"),
 )  # fmt: skip
 SIZE = "spec.resources.requests.storage"
 CLAIM.update(
@@ -230,6 +239,37 @@ ATTACHMENT.create(
     ({"s.source.persistentVolumeName": "_"},
      f's.source.persistentVolumeName: Invalid value: "_": {SUBDOMAIN}'),
 )  # fmt: skip
+INLINE = {"accessModes": ["ReadWriteOnce"], "csi": {"driver": "d", "volumeHandle": "h"}}
+INLINED = "s.source.inlineVolumeSpec"
+
+
+def _inline(**changes: object) -> dict[str, object]:
+    """An attachment of a volume that is described in it."""
+    return {"s.source": {"inlineVolumeSpec": {**INLINE, **changes}}}
+
+
+ATTACHMENT.create(
+    "ValidatePersistentVolumeSpec",
+    (_inline(accessModes=[]), f"{INLINED}.accessModes: Required value"),
+    (_inline(csi=None), f"{INLINED}.csi: Required value…", f"{INLINED}: Required value…"),
+    *((_inline(**{field: value}), f"{INLINED}.{field}: Forbidden: …")
+      for field, value in (
+          ("claimRef", {"name": "c"}), ("capacity", {"storage": "1Gi"}),
+          ("persistentVolumeReclaimPolicy", "Delete"), ("storageClassName", "c"),
+          ("volumeMode", "Block"), ("nodeAffinity", {"required": {}}))),
+)  # fmt: skip
+ATTACHMENT.create(
+    "ValidateVolumeAttachment",
+    ({"s.attacher": ""}, "s.attacher: Required value"),
+    ({"s.source.persistentVolumeName": ""},
+     "s.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName",
+     f's.source.persistentVolumeName: Invalid value: "": {SUBDOMAIN}'),
+    ({"status.attachmentMetadata": {"a": "x" * 2**19}}, "status.attachmentMetadata: Too long: …"),
+    ({"status.attachError": {"message": "x" * 2**20}}, "status.attachError.message: Too long: …"),
+    ({"status.detachError": {"message": "x" * 2**20}}, "status.detachError.message: Too long: …"),
+    ({"status.attachError": {"errorCode": -1}},
+     "status.attachError.errorCode: Invalid value: -1: …"),
+)  # fmt: skip
 ATTACHMENT.update(
     "ValidateVolumeAttachmentUpdate",
     ({}, {"s.nodeName": "o"}, "spec: Invalid value: {…"),
@@ -271,6 +311,9 @@ NODE.create(
     "ValidateCSINode",
     ({"d.name": ""}, "d.name: Required value"),
     ({"d.nodeID": ""}, "d.nodeID: Required value"),
+    ({"d.topologyKeys": [""]}, "spec.drivers[0]: Required value",
+     'spec.drivers[0]: Invalid value: "": name part must be non-empty',
+     f'spec.drivers[0]: Invalid value: "": {KEY}'),
     ({"d.nodeID": "n" * 193}, f'd.nodeID: Invalid value: "{"n" * 193}": must be 192 …'),
     ({"d.allocatable.count": -1},
      "d.allocatable.count: Invalid value: -1: must be greater than or equal to 0"),
