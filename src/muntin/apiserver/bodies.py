@@ -202,14 +202,16 @@ def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: S
 
 
 def checked(
-    request: ApiRequest, schema: Schema, resource: Resource, body: Any, raw: bytes = b""
-) -> Object:
-    """Plain values as an object of ``resource``; ``raw`` is their JSON text, if there is one."""
+    request: ApiRequest, schema: Schema, resource: Resource, body: Any, raw: bytes = b"",
+    applied: bool = False,
+) -> Object:  # fmt: skip
+    """Plain values as an object of ``resource``; ``raw`` is their JSON text, if there is one, and
+    ``applied`` says that they come of a server-side apply."""
     _check_kind(body, resource.api_version, resource.kind)
     metadata = body.get("metadata")
     given = metadata.get("managedFields") if isinstance(metadata, dict) else None
     try:
-        decoded = _decoded(request, schema, resource, body)
+        decoded = _decoded(request, schema, resource, body, applied)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
     _report(request, schema, decoded, resource.kind, resource.version, body, raw)
@@ -226,13 +228,13 @@ def checked(
 
 
 def _decoded(
-    request: ApiRequest, schema: Schema, resource: Resource, body: Any
+    request: ApiRequest, schema: Schema, resource: Resource, body: Any, applied: bool
 ) -> decoding.Decoded:
     if (version := request.custom) is None:
         return decoding.decode(schema, resource, body)
     from muntin.apiserver.custom import reading  # when there are custom resources
 
-    return reading.decode(schema, version, body)
+    return reading.decode(schema, version, body, applied=applied)
 
 
 def _check_kind(body: Any, api_version: str, kind: str) -> None:

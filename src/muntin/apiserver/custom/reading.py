@@ -20,8 +20,10 @@ Object = dict[str, Any]
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
-def decode(schema: Schema, version: Version, body: Object) -> Decoded:
+def decode(schema: Schema, version: Version, body: Object, *, applied: bool = False) -> Decoded:
     """``body`` as an object of ``version``: pruned, with defaults; ``body`` may be changed.
+
+    ``applied`` says that it comes of a server-side apply.
 
     Raises:
         ApiError: 400, metadata of a wrong type.
@@ -38,7 +40,7 @@ def decode(schema: Schema, version: Version, body: Object) -> Decoded:
         if body.get("metadata") is not None:
             body["metadata"], dropped = read_metadata(body["metadata"])
             unknown = [f"metadata.{path}" for path in dropped]
-        unknown += objects.read(version, body, read_metadata)
+        unknown += objects.read(version, body, read_metadata, applied=applied)
     except Invalid as err:
         raise status.bad_request(err.message) from err
     return Decoded(body, unknown)

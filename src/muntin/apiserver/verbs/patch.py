@@ -85,7 +85,7 @@ async def _create(core: Core, request: ApiRequest, patch: Patch) -> writes.Writt
     await core.authorizer.check(replace(request, verb="create"))
     resource = request.target
     obj, managed = await field_managers.applied(core, request, {}, patch.value, b"")
-    obj = await beside(request, bodies.checked, request, core.schema, resource, obj)
+    obj = await beside(request, bodies.checked, request, core.schema, resource, obj, b"", True)
     applying.check_new(request, obj)
     stored = convert.to_stored(obj, resource, core.cache.storage_row(resource))
     try:
@@ -109,7 +109,7 @@ def change_of(
 
     def taken(old: Object, patched: Object) -> Object:
         try:
-            found = bodies.checked(request, core.schema, resource, patched)
+            found = bodies.checked(request, core.schema, resource, patched, applied=patch.applies)
         except status.ApiError as err:
             raise _undecodable(err, resource.kind, patch, patched) from err
         _report(request, patch, patched)

@@ -30,8 +30,12 @@ _BLOCKING = frozenset(
 )
 
 
-def read(version: Version, obj: Object, read_metadata: ReadMetadata) -> list[str]:
+def read(
+    version: Version, obj: Object, read_metadata: ReadMetadata, *, applied: bool = False
+) -> list[str]:
     """Make ``obj`` (changed in place) one of ``version``; returns the unknown fields' paths.
+
+    What was ``applied`` keeps nulls where none may be, to be refused.
 
     Raises:
         Invalid: embedded metadata that cannot be read.
@@ -44,7 +48,7 @@ def read(version: Version, obj: Object, read_metadata: ReadMetadata) -> list[str
         if place.has_embedded and key in obj:
             unknown += embedded.coerce(obj[key], place, read_metadata, key)
     pruning.prune(obj, schema, unknown)
-    pruning.default(obj, schema)
+    pruning.default(obj, schema, keeps_null=applied)
     return sorted(unknown)
 
 

@@ -73,19 +73,20 @@ def _child(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def default(value: Any, schema: Structural) -> bool:
+def default(value: Any, schema: Structural, *, keeps_null: bool = False) -> bool:
     """Fill in the defaults of ``schema``; null counts as absent where it is not allowed.
 
-    Returns whether anything was changed.
+    With ``keeps_null`` it does so only where there is a default. Returns whether anything was
+    changed.
     """
     if isinstance(value, dict):
-        return _default_object(value, schema)
+        return _default_object(value, schema, keeps_null)
     if isinstance(value, list) and schema.items is not None:
-        return _default_items(value, schema.items)
+        return _default_items(value, schema.items, keeps_null)
     return False
 
 
-def _default_object(value: dict[str, Any], schema: Structural) -> bool:
+def _default_object(value: dict[str, Any], schema: Structural, keeps_null: bool) -> bool:
     changed = False
     for key, place in schema.properties.items():
         if place.default is None:
@@ -98,23 +99,24 @@ def _default_object(value: dict[str, Any], schema: Structural) -> bool:
         if place_ is None:
             continue
         if item is None:
-            if not place_.nullable:
-                changed = True
-                if place_.default is None:
-                    del value[key]
-                else:
-                    value[key] = deepcopy(place_.default)
+            if place_.nullable or (keeps_null and place_.default is None):
+                continue
+            changed = True
+            if place_.default is None:
+                del value[key]
+            else:
+                value[key] = deepcopy(place_.default)
         elif isinstance(item, dict | list):
-            changed |= default(item, place_)
+            changed |= default(item, place_, keeps_null=keeps_null)
     return changed
 
 
-def _default_items(value: list[Any], items: Structural) -> bool:
+def _default_items(value: list[Any], items: Structural, keeps_null: bool) -> bool:
     changed = False
     for index, item in enumerate(value):
         if item is None and not items.nullable and items.default is not None:
             value[index] = deepcopy(items.default)
             changed = True
         elif isinstance(item, dict | list):
-            changed |= default(item, items)
+            changed |= default(item, items, keeps_null=keeps_null)
     return changed
