@@ -45,7 +45,7 @@ def configuration(request: ApiRequest) -> Object:
 
 def _parsed(body: bytes) -> Object:
     try:
-        config = orjson.loads(body)
+        config = decoding.whole_numbers(orjson.loads(body))
     except orjson.JSONDecodeError:
         try:
             config = bodies.parse_yaml(body)

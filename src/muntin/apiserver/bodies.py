@@ -83,7 +83,7 @@ def parse_yaml(body: bytes) -> Any:
             return None
         if b"*" in body:
             _check_aliases(node)
-        return _plain(loader.construct_document(node))
+        return decoding.whole_numbers(_plain(loader.construct_document(node)))
     except yaml.MarkedYAMLError as err:
         line = err.problem_mark.line if err.problem_mark else 0
         line += isinstance(err, yaml.scanner.ScannerError)  # as the parser of Go counts them

@@ -212,13 +212,11 @@ class _Walk:
             if kind is str:
                 return value
         elif code in _INT_LIMITS:
-            if kind is float and value.is_integer():
-                value, kind = int(value), int
             limit = _INT_LIMITS[code]
             if kind is int and -limit <= value < limit:
                 return value
             if kind in (int, float):
-                raise self._mismatch(value, _GO_SCALARS[code], path, f"number {value}")
+                raise self._mismatch(value, _GO_SCALARS[code], path, f"number {_digits(value)}")
         elif code == "b":
             if kind is bool:
                 return value
@@ -272,6 +270,34 @@ def _json_kind(value: Any) -> str:
     return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "null"
 
 
+def _digits(value: float) -> str:
+    """A number nearly as it was sent: one of more than 64 bits is read as a float."""
+    is_long = isinstance(value, float) and value.is_integer() and abs(value) >= _FEW
+    return str(int(value) if is_long else value)
+
+
+_FEW = 2**53
+
+
+def whole_numbers(value: Any) -> Any:
+    """``value``, changed in place: integers for the floats that say the same.
+
+    What does not come straight from JSON is read so upstream, too: YAML, strategic-merge patches
+    and applied configurations.
+    """
+    whole = [value]
+    todo: list[Any] = [whole]  # however deep it is
+    while todo:
+        holder = todo.pop()
+        for key, item in list(holder.items() if type(holder) is dict else enumerate(holder)):
+            kind = type(item)
+            if kind is dict or kind is list:
+                todo.append(item)
+            elif kind is float and item.is_integer() and abs(item) < 2**63:
+                holder[key] = int(item)
+    return whole[0]
+
+
 def path_text(path: Path) -> str:
     """``("spec", "ports", 0, "port")`` as ``spec.ports[0].port``."""
     text = ""
@@ -292,8 +318,8 @@ def _quantity(value: Any) -> str:
 def _int_or_string(value: Any) -> int | str:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
+    if isinstance(value, float):
+        raise Invalid(f"json: cannot unmarshal number {_digits(value)} into Go value of type int32")
     raise Invalid(f"json: cannot unmarshal {_json_kind(value)} into Go value of type string")
 
 

@@ -336,3 +336,56 @@ def test_a_patched_scale_is_still_a_scale():
         assert (await api("GET", path))["spec"] == {"replicas": 3}
 
     run(scenario)
+
+
+NO_INTEGERS = ("1.0", "1e3", "-9223372036854775809", "9223372036854775808", "1.5")
+
+
+@pytest.mark.parametrize("number", NO_INTEGERS)
+def test_integers_in_json_are_written_as_such(number):
+    """As kube-apiserver 1.20 and 1.36 refuse them, in bodies and in patches that are JSON."""
+
+    async def scenario(server, api):
+        await api("POST", DEPLOYMENTS, deployment())
+        text = json.dumps(deployment(name="other", minReadySeconds=4711))
+
+        async def asked(method, path, body, media):
+            return await api.transport.request(
+                method, path, headers={"content-type": media}, body=body.encode()
+            )
+
+        body = text.replace("4711", number)
+        assert (await asked("POST", DEPLOYMENTS, body, "application/json")).status == 400
+        patch = f'{{"spec": {{"minReadySeconds": {number}}}}}'
+        path = f"{DEPLOYMENTS}/web"
+        answer = await asked("PATCH", path, patch, "application/merge-patch+json")
+        assert answer.status == 422
+        patch = f'[{{"op": "add", "path": "/spec/minReadySeconds", "value": {number}}}]'
+        assert (await asked("PATCH", path, patch, "application/json-patch+json")).status == 422
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(("number", "found"), [("2.0", 2), ("3.0e+0", 3)])
+def test_whole_numbers_in_other_forms_are_integers(number, found):
+    """As kube-apiserver 1.20 and 1.36 read them."""
+
+    async def scenario(server, api):
+        text = json.dumps(deployment(minReadySeconds=4711)).replace("4711", number)
+        answer = await api.transport.request("POST", DEPLOYMENTS, headers=YAML, body=text.encode())
+        assert answer.status == 201, answer.body
+        made = json.loads(answer.body)
+        assert made["spec"]["minReadySeconds"] == found
+        changed = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+                   "spec": {"revisionHistoryLimit": 4711}}  # fmt: skip
+        patch = json.dumps(changed).replace("4711", number)
+        for media in ("strategic-merge-patch+json", "apply-patch+yaml"):
+            force = "&force=true" if media.startswith("apply") else ""
+            answer = await api.transport.request(
+                "PATCH", f"{DEPLOYMENTS}/web?fieldManager=me{force}",
+                headers={"content-type": f"application/{media}"}, body=patch.encode(),
+            )  # fmt: skip
+            assert answer.status == 200, answer.body
+            assert json.loads(answer.body)["spec"]["revisionHistoryLimit"] == found
+
+    run(scenario)

@@ -319,6 +319,7 @@ def apply_as(schema: Schema, type_: Type | None, document: Object, patch: Patch)
     kind, value = patch.kind, patch.value
     try:
         if kind == STRATEGIC_MERGE_PATCH:
+            value = decoding.whole_numbers(value)
             result: Any = strategic.apply(schema, type_, document, value)
         elif kind == MERGE_PATCH:
             result = merge_patch.apply(document, value)
