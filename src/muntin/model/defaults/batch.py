@@ -31,7 +31,7 @@ def job(obj: Object) -> None:
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
     spec.setdefault("manualSelector", False)
-    replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
+    replacement = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
     spec.setdefault("podReplacementPolicy", replacement)
     for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
         for pattern in rule.get("onPodConditions") or ():
