@@ -196,7 +196,9 @@ def _files_of_variables(spec: Object, path: str, found: Findings) -> None:
     for field in ("initContainers", "containers"):
         for index, row in enumerate(spec.get(field) or ()):
             for number, variable in enumerate(row.get("env") or ()):
-                source = (variable.get("valueFrom") or {}).get("fileKeyRef")
+                if "valueFrom" not in variable:
+                    continue
+                source = (variable["valueFrom"] or {}).get("fileKeyRef")
                 if source is None:
                     continue
                 if kinds is None:

@@ -35,6 +35,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _NOTHING = "a null labelSelector results in matching no pod"
 _BYTES = ("memory", "ephemeral-storage")
+_PLACING = frozenset(("nodeSelector", "affinity", "topologySpreadConstraints"))
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -55,7 +56,8 @@ def of_content(pod: Object, path: str, api: Version) -> Iterator[str]:
     """A pod, or a template at ``path`` (``spec.template.``)."""
     spec, meta = pod.get("spec") or {}, pod.get("metadata") or {}
     at = f"{path}spec"
-    yield from _placement(spec, at)
+    if not _PLACING.isdisjoint(spec):
+        yield from _placement(spec, at)
     annotations = meta.get("annotations") or {}
     if annotations:
         for key, text in _ANNOTATIONS.items():
@@ -63,7 +65,8 @@ def of_content(pod: Object, path: str, api: Version) -> Iterator[str]:
                 yield f"{path}metadata.annotations[{key}]: {text}"
     if spec.get("volumes"):
         yield from of_volumes(spec["volumes"], f"{at}.volumes", api)
-    yield from _twice(spec, at)
+    if spec.get("hostAliases") or spec.get("imagePullSecrets"):
+        yield from _twice(spec, at)
     if spec.get("overhead"):
         for name in _BYTES:
             yield from of_bytes(spec["overhead"], f"{at}.overhead", name)
@@ -74,18 +77,25 @@ def of_content(pod: Object, path: str, api: Version) -> Iterator[str]:
     ]
     if annotations:
         yield from _profile_annotations(annotations, spec, f"{path}metadata.annotations", path)
+    profiled = any(key.startswith((_SECCOMP, _APP_ARMOR)) for key in annotations)
     for here, row in containers:
-        if annotations:
+        if profiled:
             yield from _own_profiles(row, annotations, spec, f"{path}metadata.annotations", path)
-        yield from _of_container(row, here)
-    yield from of_ports(containers)
+        if row.get("resources"):
+            yield from _fractions(row["resources"], f"{here}.resources")
+        variables = row.get("env")
+        if variables and len({v.get("name") for v in variables}) < len(variables):
+            yield from _hidden(variables, f"{here}.env")
+    if any(row.get("ports") for _, row in containers):
+        yield from of_ports(containers)
     if path and (spec.get("terminationGracePeriodSeconds") or 0) < 0:  # pods get one second then
         text = "must be >= 0; negative values are invalid and will be treated as 1"
         yield f"{at}.terminationGracePeriodSeconds: {text}"
     if spec.get("affinity"):
         yield from _affinity(spec["affinity"], f"{at}.affinity")
-    for index, ip in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
-        yield from of_ip(ip, f"{at}.dnsConfig.nameservers[{index}]", api)
+    if spec.get("dnsConfig"):
+        for index, ip in enumerate(spec["dnsConfig"].get("nameservers") or ()):
+            yield from of_ip(ip, f"{at}.dnsConfig.nameservers[{index}]", api)
     for index, row in enumerate(spec.get("hostAliases") or ()):
         yield from of_ip(row.get("ip") or "", f"{at}.hostAliases[{index}].ip", api)
 
@@ -143,15 +153,13 @@ def _own_profiles(
         yield f"{path}[{_APP_ARMOR}{name}]: {_NO_APP_ARMOR}"
 
 
-def _of_container(row: Object, path: str) -> Iterator[str]:
-    resources = row.get("resources")
-    if resources:
-        for name in _BYTES:
-            for field in ("limits", "requests"):
-                yield from of_bytes(resources.get(field), f"{path}.resources.{field}", name)
-    variables = row.get("env") or ()
-    if len(variables) > 1:
-        yield from _hidden(variables, f"{path}.env")
+def _fractions(resources: Object, path: str) -> Iterator[str]:
+    limits, requests = resources.get("limits"), resources.get("requests")
+    for name in _BYTES:
+        if limits and name in limits:
+            yield from of_bytes(limits, f"{path}.limits", name)
+        if requests and name in requests:
+            yield from of_bytes(requests, f"{path}.requests", name)
 
 
 def _hidden(variables: Any, path: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from muntin.model.warnings.amounts import of_bytes
 Object = Mapping[str, Any]
 File = tuple[str, str]  # a path and what it comes from
 
+_OWN = "kube-api-access-"  # the volumes that the server adds are right
 _GONE: Mapping[str, tuple[str, str]] = {
     "photonPersistentDisk": ("photonPersistentDisk", "v1.11, non-functional in v1.16+"),
     "gitRepo": ("gitRepo", "v1.11, and disabled by default in v1.33+"),
@@ -30,9 +31,13 @@ _GONE: Mapping[str, tuple[str, str]] = {
 
 def of_volumes(rows: Sequence[Object], path: str, api: Version) -> Iterator[str]:
     """All volumes of a pod; ``path`` is that of the list."""
-    for index, row in enumerate(rows):
+    given = [
+        (index, row) for index, row in enumerate(rows)
+        if not (row.get("name") or "").startswith(_OWN)
+    ]  # fmt: skip
+    for index, row in given:
         yield from _of_kind(row, f"{path}[{index}]", api)
-    for row in rows:
+    for _, row in given:
         name = row.get("name") or ""
         for kind, shown, named in _WITH_ITEMS:
             source = row.get(kind)
