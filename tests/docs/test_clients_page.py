@@ -27,3 +27,10 @@ def test_every_test_is_either_passed_or_named_with_a_reason():
         assert len(named) == len(set(named)), suite.id
         assert suite.passed(), suite.id
         assert all({**suite.deselected, **suite.skipped}.values()), suite.id
+
+
+def test_check_runs_every_client_that_an_archive_holds():
+    from suite_table import suites
+
+    archived = {suite.name for suite in suites() if not suite.checkout}
+    assert archived == {suite.name for suite in suites() if suite.in_check}

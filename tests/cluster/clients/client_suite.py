@@ -18,7 +18,7 @@ from suite_table import HERE, Suite
 from whole_cluster import Cluster, eventually
 
 REGISTRY_PORT = 5000
-LIMIT_S = 900
+LIMIT_S = 1800  # against hanging; a suite takes some minutes
 _preparing = Lock()
 
 HOSTS_TOML = f"""\
