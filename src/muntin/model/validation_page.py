@@ -15,11 +15,12 @@ validation refuses with that path, reason and text. The rows of covered rules we
 examples, the others were written down from upstream's source: a rule of upstream's that was
 overlooked is in neither column.
 
-How much is overlooked was measured once, beside kube-apiserver 1.36: 44 full objects of 42
-kinds, with one field at a time dropped, emptied, doubled or given a bad value, were sent to both to
-be created, to replace the object, and as its status. Of these 14,062 requests 13,584 (96.6 %) were
-answered with the same status, reason and wrong fields. 201 of the others were changes of Jobs that
-both refused, of which one wrong field was not named here; it is now.
+How much is overlooked was measured beside kube-apiserver 1.36: 67 full objects of 53 kinds, with
+one field at a time dropped, emptied, doubled, added or given a bad value, were sent to both to be
+created, to replace the object, and as its status. Of these 23,188 requests 22,508 (97.1 %) were
+answered with the same status, reason and wrong fields, and all but 8 of those that were taken with
+the same warnings. What was mended after that is in the table. Beside kube-apiserver 1.20 it was
+16,987 of 17,907 (94.9 %). Many of the texts differ where upstream prints a Go structure.
 """
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muntin.model import defaults, validation
-from muntin.model.resources import PODS
+from muntin.model.resources import JOBS, PODS
 
 CONTAINER = {"name": "c", "image": "i"}
 SIDE = {"name": "d", "image": "i"}
@@ -81,3 +81,13 @@ def test_places_of_selectors_and_aliases() -> None:
     assert problems((1, 20), topologySpreadConstraints=spread) == []
     (text,) = problems((1, 25), topologySpreadConstraints=spread)
     assert text.startswith("spec.topologySpreadConstraints[0].labelSelector.matchLabels: ")
+
+
+def test_a_jobs_selector_that_is_none_is_refused_as_such() -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [dict(CONTAINER)]}}
+    selector = {"matchExpressions": [{"key": "a", "operator": "x"}]}
+    spec = {"selector": selector, "template": template}
+    job = {"metadata": {"name": "a", "namespace": "default", "uid": "u"}, "spec": spec}
+    defaults.apply(JOBS, job)
+    found = [cause.field for cause in validation.validate_create(JOBS, job)]
+    assert "spec.selector.matchExpressions[0].operator" in found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from muntin.kit.errors import Invalid
 from muntin.model import names
 from muntin.model.pods import is_condition_true
 from muntin.model.selectors import labels_of
@@ -71,7 +72,11 @@ def _generated_selector(spec: Object, meta: Object, found: Findings) -> None:
             found.required(path, f"must be '{value}'")
         elif labels[key] != value:
             found.invalid(path, labels, f"must be '{value}'")
-    if not labels_of(spec["selector"]).matches(own):
+    try:
+        matches = labels_of(spec["selector"]).matches(own)
+    except Invalid:
+        return  # the selector itself is judged elsewhere
+    if not matches:
         found.invalid("spec.selector", spec["selector"], "`selector` not auto-generated")
 
 
