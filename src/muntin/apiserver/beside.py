@@ -31,7 +31,7 @@ def is_large(request: ApiRequest) -> bool:
     """Whether what was sent takes long to read and to judge."""
     size = len(request.http.body)
     if size < LARGE_YAML:
-        return False
+        return len(request.http.query) >= LARGE
     return size >= LARGE or "yaml" in request.http.headers.get("content-type", "")
 
 

@@ -24,10 +24,10 @@ from test_apiserver_every_kind import OBJECTS
 
 from muntin.model import protobuf, resources, schema
 
-# How long another caller may wait: far above the cost, for machines that have more to do; and how
-# long the server's loop may compute at a stretch, which no other work on the machine adds to.
-LOOP_LAG_S = 1.0
-HOLD_S = 1.0
+# How long the server's loop may compute at a stretch, in time of its processor, which no other work
+# on the machine adds to; and how long another caller may wait at all.
+HOLD_S = 0.25
+PATIENCE_S = 10.0
 PODS = "/api/v1/namespaces/default/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"
 JSON = {"content-type": "application/json"}
@@ -142,7 +142,7 @@ class Watchdog:
             await self._task
         finally:
             await closed(self._writer)
-        assert self.longest < LOOP_LAG_S
+        assert self.longest < PATIENCE_S
         assert max(self._process.holds[self._known :], default=0.0) < HOLD_S
 
     async def _watch(self):
@@ -171,7 +171,7 @@ def refused(process, data, codes=range(400, 500)):
 
     answer = asyncio.run(scenario())
     assert code_of(answer) in codes, answer[:500]
-    if b"\r\n\r\n{" in answer:
+    if code_of(answer) >= 400 and b"\r\n\r\n{" in answer:
         status = json.loads(answer.partition(b"\r\n\r\n")[2])
         assert status["kind"] == "Status"
         assert status["message"]
@@ -320,6 +320,8 @@ NUMBERS = {
     "a fraction": b"1.5",
     "more than 64 bits": b"18446744073709551616",
     "less than 64 bits": b"-18446744073709551616",
+    "one less than 64 bits hold": b"-9223372036854775809",
+    "a whole number with a fraction": b"1.0",
 }
 
 
@@ -399,6 +401,19 @@ def test_a_body_that_unpacks_to_much_more(process):
     """No encoding of requests is understood, so nothing is unpacked."""
     body = gzip.compress(b" " * 2**26)
     refused(process, posted(body, headers={**JSON, "content-encoding": "gzip"}))
+
+
+SELECTORS = {
+    "unequal labels": "labelSelector=" + ",".join(f"a{number}!=b" for number in range(90_000)),
+    "a set of labels": "labelSelector=a+in+(" + ",".join(f"a{n}" for n in range(90_000)) + ")",
+    "fields": "fieldSelector=" + ",".join(f"spec.nodeName!=b{n}" for n in range(40_000)),
+}
+
+
+@pytest.mark.parametrize("query", SELECTORS.values(), ids=SELECTORS)
+@pytest.mark.parametrize("watch", ["", "&watch=true&timeoutSeconds=1"], ids=["list", "watch"])
+def test_selectors_of_a_mebibyte(process, query, watch):
+    refused(process, request("GET", f"{PODS}?{query}{watch}"), codes=[200])
 
 
 # -- protobuf -----------------------------------------------------------------------------------
@@ -522,7 +537,7 @@ def test_compressed_headers_of_spdy_are_bounded():
     started = time.monotonic()
     with pytest.raises(Invalid):
         list(SpdyFrames().receive(frame))
-    assert time.monotonic() - started < LOOP_LAG_S
+    assert time.monotonic() - started < PATIENCE_S
 
 
 # -- the tests themselves -----------------------------------------------------------------------

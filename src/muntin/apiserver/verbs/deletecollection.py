@@ -8,6 +8,7 @@ from dataclasses import replace
 import orjson
 
 from muntin.apiserver import output, status
+from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.selection import selected
@@ -22,7 +23,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     form = output.negotiate(request)
     renderer = output.Renderer(core.cache, core.clock, request.target, form)
     options = read_options(core, request)
-    wanted = selected(request)
+    wanted = await beside(request, selected, request)
     await core.cache.fresh()
     found = core.cache.of(request.target).select(wanted.namespace)
     items = [item for item in found if wanted.matches(item)]

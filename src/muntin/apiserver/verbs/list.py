@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.apiserver import list_options, negotiation, output, paging, status
+from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item, prefix_of
 from muntin.apiserver.list_options import EXACT, ListOptions
@@ -25,7 +26,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     """The matching objects and the revision they were read at."""
     form = output.negotiate(request)
     options = list_options.read(request)
-    wanted = selected(request)
+    wanted = await beside(request, selected, request)
     start = 0
     if options.token:
         place = paging.parse_token(options.token, namespaced=request.target.namespaced)

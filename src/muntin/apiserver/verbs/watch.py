@@ -13,13 +13,14 @@ import random
 import orjson
 
 from muntin.apiserver import list_options, output, status, watch_socket
+from muntin.apiserver.beside import beside
 from muntin.apiserver.cache import Event
 from muntin.apiserver.core import Core
 from muntin.apiserver.list_options import ListOptions
 from muntin.apiserver.negotiation import PROTOBUF
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.selection import matching, selected
-from muntin.apiserver.watchers import Watcher
+from muntin.apiserver.watchers import Filter, Watcher
 from muntin.kit.errors import MuntinError
 from muntin.kit.http.messages import Answer, BodyWriter, Response
 
@@ -33,7 +34,7 @@ _PROTOBUF_HEADERS = {**_HEADERS, "Content-Type": f"{PROTOBUF};stream=watch"}
 
 async def run(core: Core, request: ApiRequest) -> Answer:
     """A stream of events; what has gone wrong by then is an ERROR event in it."""
-    stream = _Stream(core, request)
+    stream = _Stream(core, request, await beside(request, selected, request))
     if watch_socket.is_asked(request.http):
         return watch_socket.answer(request.http, stream.run)
     return Response(200, stream.headers, stream.run)
@@ -42,11 +43,11 @@ async def run(core: Core, request: ApiRequest) -> Answer:
 class _Stream:
     """One watch. The client is waited for while it is sent what is known already."""
 
-    def __init__(self, core: Core, request: ApiRequest) -> None:
+    def __init__(self, core: Core, request: ApiRequest, wanted: Filter) -> None:
         self._core = core
         self._form = output.negotiate(request)
         self._options = list_options.read(request, watch=True)
-        self._wanted = selected(request)
+        self._wanted = wanted
         self._row = request.target
         self._cache = core.cache.of(self._row)
         self._renderer = output.Renderer(core.cache, core.clock, self._row, self._form)
