@@ -36,7 +36,7 @@ _REPLACED = tuple(
 _JSON = re.compile(r"^[\[{].*[\]}]$")
 _NOISE = re.compile(
     r"^(request\.go\] (Throttling|Waited for)|WARNING: version difference|"
-    r"(reflector|memcache)\.go\])"
+    r"(reflector|memcache)\.go\]|websocket\.go\] Unknown stream)"  # it met what is not ready yet
 )
 # kubectl 1.20 compares managed fields, too, whose times differ when a second has passed.
 _CHANGE = re.compile(r"^([+-](?! *time: )|[^ @+-])")

@@ -29,11 +29,13 @@ HERE = Path(__file__).parents[2] / "golden/transcripts"
 SCRIPTS = HERE / "scripts"
 FILES = HERE / "files"
 RECORDED = HERE / "recorded"
+VERBS = ("start", "finish", "see", "until", "fetch", "local")
+"""What is not kubectl's; the last four are for transcripts of whole clusters."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a script: ``verb`` is ``run``, ``start`` or ``finish``."""
+    """One line of a script: ``verb`` is ``run`` or one of ``VERBS``."""
 
     line: str
     verb: str
@@ -66,10 +68,11 @@ def steps(topic: str, api: str, client: str) -> Iterator[Step]:
         wanted = [pair.split("=") for pair in (conditions or "").split(",") if pair]
         if not line or line.startswith("#") or any(known[key] != value for key, value in wanted):
             continue
-        yield _step(line)
+        yield one_step(line)
 
 
-def _step(line: str) -> Step:
+def one_step(line: str) -> Step:
+    """A step from its line, without conditions."""
     user, rest = re.fullmatch(r"(?:(\w+)> )?(.*)", line).groups()
     words = shlex.split(rest)
     stdin = ""
@@ -78,7 +81,7 @@ def _step(line: str) -> Step:
     environment = {}
     while re.match(r"[A-Z_]+=", words[0]):
         key, _, environment[key] = words.pop(0).partition("=")
-    verb = words.pop(0) if words[0] in ("start", "finish") else "run"
+    verb = words.pop(0) if words[0] in VERBS else "run"
     return Step(line, verb, tuple(words), user or "ops", stdin, environment)
 
 
