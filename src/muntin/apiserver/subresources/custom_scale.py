@@ -81,7 +81,7 @@ def scale_of(
     """The Scale of a custom object; ``otherwise`` is for one that says no number of replicas.
 
     Raises:
-        Internal: it says none, and nor does ``otherwise``.
+        ApiError: 500, it says none, and nor does ``otherwise``.
     """
     metadata = obj["metadata"]
     replicas = at(obj, places.spec_replicas)
@@ -89,7 +89,7 @@ def scale_of(
         replicas = otherwise
     if replicas is None:
         path = "." + ".".join(places.spec_replicas)
-        raise errors.Internal(f'the spec replicas field "{path}" does not exist')
+        raise status.internal(f'the spec replicas field "{path}" does not exist')
     state: Object = {"replicas": at(obj, places.status_replicas) or 0}
     selector = at(obj, places.selector) if places.selector else None
     if selector:
@@ -109,10 +109,16 @@ def scaled(old: Object, scale: Object, places: Scale, request: ApiRequest) -> Ob
     Raises:
         ApiError: 422, a number of replicas that cannot be.
     """
+    named = (scale.get("metadata") or {}).get("name") or request.name
+    if named != request.name:
+        raise status.bad_request(
+            f"the name of the object ({named}) does not match the name on the URL ({request.name})"
+        )
     replicas = (scale.get("spec") or {}).get("replicas") or 0
     if not isinstance(replicas, int) or replicas < 0:
-        text = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        cause = errors.Cause("FieldValueInvalid", "spec.replicas", text)
+        path = "." + ".".join(places.spec_replicas)
+        text = f"Invalid value: {replicas}: should be a non-negative integer"
+        cause = errors.Cause("FieldValueInvalid", path, text)
         raise status.invalid(request.target, request.name, [cause])
     new = deepcopy(old)
     metadata, wanted = new["metadata"], scale.get("metadata") or {}

@@ -55,12 +55,19 @@ def _cell(kind: str, value: Any, now_s: float) -> Any:
     if kind == "string":
         return _text(value)
     if kind == "date":
-        return durations.since(value, now_s) if isinstance(value, str) else None
+        return _since(value, now_s) if isinstance(value, str) else None
     if kind == "boolean":
         return value if isinstance(value, bool) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if kind == "integer" else float(value)
+
+
+def _since(value: str, now_s: float) -> str:
+    try:
+        return durations.since(value, now_s)
+    except ValueError:  # a text that is no time
+        return "<invalid>"
 
 
 def _text(value: Any) -> Any:

@@ -115,7 +115,7 @@ def _status(obj: Object, found: Findings) -> None:
     validate_status(obj, found)
     path, stored = "status.storedVersions", (obj.get("status") or {}).get("storedVersions")
     if not stored:
-        found.invalid(path, stored, "must have at least one stored version")
+        found.invalid(path, stored or None, "must have at least one stored version")
         return
     versions = obj["spec"].get("versions") or ()
     for version in versions:
@@ -224,7 +224,7 @@ def _versions(spec: Object, before: Object | None, found: Findings) -> None:
         found.invalid("spec.versions", versions, "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
         text = "must have exactly one version marked as storage version"
-        found.invalid("spec.versions", versions, text)
+        found.invalid("spec.versions", versions or None, text)
     if versions:
         _version_name(versions[0].get("name") or "", "spec.version", found)
 
@@ -531,11 +531,27 @@ def _client(client: Object | None, path: str, found: Findings) -> None:
         service = client["service"]
         for key in ("name", "namespace"):
             if not service.get(key):
-                found.required(f"{path}.service.{key}", f"service {key} is required")
+                found.required(f"{path}.service.{key}")
         port = service.get("port", 443)
         if not 0 < port < 65536:
             text = "port is not valid: must be between 1 and 65535, inclusive"
             found.invalid(f"{path}.service.port", port, text)
+        if service.get("path"):
+            _service_path(service["path"], f"{path}.service.path", found)
+
+
+def _service_path(text: str, path: str, found: Findings) -> None:
+    """Source: apiserver pkg/util/webhook/validation.go."""
+    if not text.startswith("/"):
+        found.invalid(path, text, "must start with a '/'")
+    if text == "/":
+        return
+    for index, part in enumerate(text.strip("/").split("/")):
+        if not part:
+            found.invalid(path, text, f"segment[{index}] may not be empty")
+            continue
+        for wrong in names.dns1123_subdomain(part):
+            found.invalid(path, text, f"segment[{index}]: {wrong}")
 
 
 def _url(url: str, path: str, found: Findings) -> None:
