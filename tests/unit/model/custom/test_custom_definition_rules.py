@@ -94,7 +94,7 @@ def test_the_spec(spec, place, message):
          'Invalid value: "u": user information is not permitted in the URL'),
         ({"url": "https://a?b=c"}, ".url",
          'Invalid value: "b=c": query parameters are not permitted in the URL'),
-        ({"service": {"namespace": "a"}}, ".service.namespace",
+        ({"service": {"namespace": "a"}}, ".service.name",
          "Required value"),
     ],
 )  # fmt: skip
