@@ -60,6 +60,7 @@ _EVALUATION = (
     (re.compile(r"^No matching overloads? found : .*", re.S), "no such overload"),
     (re.compile(r"^Applying SELECT to non-message type$"), "no such overload"),
     (re.compile(r"^Index error: index=(-?\d+) size=\d+$"), r"index out of bounds: \1"),
+    (re.compile(r"^cannot convert (\w+) to (\w+)$"), r"type conversion error from '\1' to '\2'"),
     (re.compile(r"^Iteration budget exceeded$"), "operation cancelled: actual cost limit exceeded"),
 )
 
