@@ -33,7 +33,7 @@ _REPLACED = tuple(
         (rf"-{_HASH}{{8,10}}-{_HASH}{{5}}\b", "-{hash}-{name}"),
         (rf"-{_HASH}{{8,10}}(?=[\s\"',)]|$|-[{{])", "-{hash}"),
         (r"(pod-template-hash[=:] *)\w+", r"\1{hash}"),
-        (rf"-{_HASH}{{5}}(?=[/\]])", "-{name}"),
+        (rf"-{_HASH}{{5}}(?=[/\];])", "-{name}"),
         (r"\{age\}(?=  \d+(Mi|%))", "{cpu}"),
         (r"(?<!\S)\d+Mi(?!\S)", "{memory}"),
         (r"(?<!\S)\d+%(?!\S)", "{percent}"),
