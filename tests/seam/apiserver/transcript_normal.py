@@ -27,6 +27,7 @@ _REPLACED = tuple(
         (r"(?<![\w.])3[0-2]\d{3}(?![\w.])", "{port}"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}(?=[\s\"',]|$)", "-{name}"),
         (rf"(?<!\S){_AGE}(?!\S)", "{age}"),
+        (rf"(\(x\d+ over ){_AGE}(?=\))", r"\1{age}"),
         (rf"\({_AGE} ago\)", "({age} ago)"),
         (r"/tmp/[^ \t'\"]*/(LIVE|MERGED)-\d+/|/tmp/(LIVE|MERGED)-\d+/", r"{\1\2}/"),
         (r"(tls\.(?:crt|key): +)\d+ bytes", r"\1{some} bytes"),
