@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -96,8 +95,19 @@ def _debian_source(wanted: str, place: Path) -> None:
 
 def _mirror() -> str:
     """Of Debian's own packages, not those of its security team."""
+    if not _sites():  # nobody has asked this machine for packages yet
+        run("apt-get", "update", "-qq", timeout_s=300)
+    return _sites()[0]
+
+
+def _sites() -> list[str]:
     words = ("apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages")
-    lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-    return next(
-        site for site, release in map(str.split, lines) if "-" not in release and site.strip("/")
-    )
+    rows = [line.split() for line in run(*words).stdout.splitlines()]
+    return [row[0] for row in rows if len(row) == 2 and "-" not in row[1] and row[0].strip("/")]
+
+
+def is_to_be_had(suite: Suite) -> bool:
+    """Whether this machine can fetch the suite: only Debian has Debian's source packages."""
+    if suite.debian:
+        return "\nID=debian\n" in f"\n{Path('/etc/os-release').read_text()}\n"
+    return not suite.checkout or suite.checkout in os.environ

@@ -6,22 +6,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from client_suite import outcomes
+from suite_sources import is_to_be_had
 from suite_table import Suite, suites
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = metafunc.config.getoption("--all-clients", default=False)
-    chosen = [
-        one
-        for one in suites()
-        if (one.in_check or every) and (not one.checkout or one.checkout in os.environ)
-    ]
+    chosen = [one for one in suites() if (one.in_check or every) and is_to_be_had(one)]
     metafunc.parametrize("suite", chosen, ids=lambda one: one.id)
 
 
