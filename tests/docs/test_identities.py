@@ -29,6 +29,7 @@ SPOKEN_OF = {
     "tests/seam/apiserver/test_apiserver_aggregation.py": "groups that an extension server is told",
     "tests/seam/apiserver/test_apiserver_authorization.py": "a review of what the group may do",
     "tests/seam/apiserver/transcript_run.py": "says that its users are not in it",
+    "tests/seam/apiserver/test_apiserver_zpages.py": "who may read the pages of the server",
     "tests/unit/apiserver/test_flow_control.py": "how requests of the group are queued",
     "tests/unit/apiserver/test_rbac.py": "what the group may do",
     "tests/unit/apiserver/test_signing_requests.py": "who asked for a certificate",

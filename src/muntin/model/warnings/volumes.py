@@ -60,7 +60,7 @@ def _of_kind(row: Object, path: str, api: Version) -> Iterator[str]:
         if kind in _GONE and row[kind] is not None:
             shown, since = _GONE[kind]
             if kind == "gitRepo" and not is_in(ApiFeature.REPOSITORIES_OFF, api):
-                since = "v1.11"
+                since, _, _ = since.partition(",")
             yield f"{path}.{shown}: deprecated in {since}"
     template = (row.get("ephemeral") or {}).get("volumeClaimTemplate")
     if template is not None:
