@@ -43,13 +43,18 @@ def of_pod(new: Object, old: Object | None, api: Version) -> Iterator[str]:
     """A new pod; changed ones are changed by programs, which read no warnings."""
     if old is not None:
         return
-    problems = names.dns1123_label(new["metadata"].get("name") or "")
+    yield from of_name(new, "the Pod's hostname")
+    yield from of_content(new, "", api)
+
+
+def of_name(obj: Object, used: str) -> Iterator[str]:
+    """A name that is no DNS label, and is ``used`` where one should be."""
+    problems = names.dns1123_label(obj["metadata"].get("name") or "")
     if problems:
         yield (
-            "metadata.name: this is used in the Pod's hostname, which can result in surprising "
-            f"behavior; a DNS label is recommended: [{' '.join(problems)}]"
+            f"metadata.name: this is used in {used}, which can result in surprising behavior; "
+            f"a DNS label is recommended: [{' '.join(problems)}]"
         )
-    yield from of_content(new, "", api)
 
 
 def of_content(pod: Object, path: str, api: Version) -> Iterator[str]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from muntin.model import names
 from muntin.model.features import ApiFeature, is_in
 from muntin.model.gates import Version
 from muntin.model.warnings.amounts import of_bytes
 from muntin.model.warnings.labels import DEPRECATED
-from muntin.model.warnings.pods import of_content
+from muntin.model.warnings.pods import of_content, of_name
 
 Object = Mapping[str, Any]
 
@@ -112,14 +111,8 @@ def _is_changed(new: Object, old: Object | None) -> bool:
 
 
 def _name(new: Object, old: Object | None) -> Iterator[str]:
-    if old is not None:
-        return
-    problems = names.dns1123_label(new["metadata"].get("name") or "")
-    if problems:
-        yield (
-            "metadata.name: this is used in Pod names and hostnames, which can result in "
-            f"surprising behavior; a DNS label is recommended: [{' '.join(problems)}]"
-        )
+    if old is None:
+        yield from of_name(new, "Pod names and hostnames")
 
 
 def _of_job(spec: Object, path: str, api: Version) -> Iterator[str]:
