@@ -6,6 +6,7 @@ import os
 import pty
 import select
 import subprocess
+import termios
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,6 +43,7 @@ def typed(
             while waiting and waiting[0][0] in screen[done:]:
                 seen, text = waiting.pop(0)
                 done = screen.index(seen, done) + len(seen)
+                _await_raw(terminal)
                 os.write(terminal, text.encode())
         else:
             process.kill()
@@ -50,3 +52,14 @@ def typed(
         os.close(terminal)
         code = process.wait()
     return code, screen
+
+
+def _await_raw(terminal: int, patience_s: float = 3) -> None:
+    """Return when the program reads key by key; one that reads lines is not waited for long.
+
+    kubectl asks for Enter before it does so, and a terminal that reads lines turns the Enter of
+    somebody very fast into a line feed, which the console of Windows takes for Ctrl+J.
+    """
+    end = time.monotonic() + patience_s
+    while termios.tcgetattr(terminal)[3] & termios.ICANON and time.monotonic() < end:
+        time.sleep(0.01)
