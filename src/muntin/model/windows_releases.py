@@ -47,6 +47,7 @@ class SchedulerWords:
     affinity: str = "node(s) didn't match Pod's node affinity/selector"
     taint: str = "node(s) had untolerated taint {taint}"
     preemption: str | None = ""
+    volume: str = "node(s) had volume node affinity conflict"
 
 
 BUILDS: tuple[WindowsBuild, ...] = (
@@ -109,7 +110,9 @@ SCHEDULER_WORDS: tuple[tuple[Version, SchedulerWords], ...] = (
     (
         (1, 35),
         SchedulerWords(
-            taint="node(s) had untolerated taint(s)", preemption="no new claims to deallocate, "
+            taint="node(s) had untolerated taint(s)",
+            preemption="no new claims to deallocate, ",
+            volume="node(s) didn't match PersistentVolume's node affinity",
         ),
     ),
 )
