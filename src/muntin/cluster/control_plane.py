@@ -31,7 +31,7 @@ from muntin.cluster.routes import PodRoutes
 from muntin.controllers import loop as controllers
 from muntin.controllers.config import ControllersConfig
 from muntin.dns import loop as dns
-from muntin.model.features import ApiFeature, is_in
+from muntin.model.features import ApiFeature, features_of, is_in
 from muntin.model.windows_releases import git_version
 from muntin.scheduler import loop as scheduler
 from muntin.scheduler.config import SchedulerConfig
@@ -120,6 +120,7 @@ def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> Controlle
         secret_tokens=not is_in(ApiFeature.TOKENS_WITHOUT_SECRETS, config.kubernetes),
         cluster_cidr=config.networking.pod_subnet,
         node_mask=POD_PREFIX_LENGTH,
+        features=features_of(config.kubernetes),
     )
 
 

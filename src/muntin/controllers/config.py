@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Set
 from dataclasses import dataclass
 
 from muntin.controllers.rules.node_lifecycle import GRACE_S
+from muntin.model.features import ApiFeature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +15,7 @@ class ControllersConfig:
     """``root_ca`` is PEM. ``node_mask`` is the prefix length of each node's piece of
     ``cluster_cidr``; None leaves the nodes' networks to somebody else. ``service_account_key``
     (PEM) signs the tokens in Secrets; ``secret_tokens``: each ServiceAccount gets one unasked.
+    ``features``: what the version of the API has, by default that of the newest.
     """
 
     root_ca: str
@@ -22,3 +25,4 @@ class ControllersConfig:
     node_mask: int = 24
     node_grace_s: float = GRACE_S
     discovery_interval_s: float = 30.0
+    features: Set[ApiFeature] = frozenset(ApiFeature)

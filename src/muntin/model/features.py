@@ -46,6 +46,13 @@ class ApiFeature(StrEnum):
     DISCOVERY_V2_ALONE = "discovery-v2-alone"
     SLI_METRICS = "sli-metrics"
     ZPAGES = "zpages"
+    JOB_TRACKING = "job-tracking"
+    JOB_INDEX_LABELS = "job-index-labels"
+    JOB_TERMINATING = "job-terminating"
+    JOB_ENDS_ANNOUNCED = "job-ends-announced"
+    JOB_START_FORGOTTEN = "job-start-forgotten"
+    CRON_JOB_MINUTES = "cron-job-minutes"
+    CRON_JOB_TIMESTAMPS = "cron-job-timestamps"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -110,9 +117,31 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.SLI_METRICS: (1, 27),
     # Pages that say what a component is and how it was started.
     ApiFeature.ZPAGES: (1, 36),
+    # Pods of jobs carry a finalizer until they are counted; jobs can be suspended and say how many
+    # of their pods are ready. (What is between 1.20 and 1.25 is not served.)
+    ApiFeature.JOB_TRACKING: (1, 25),
+    # The completion index of a pod is among its labels, too. Source: KEP 4017.
+    ApiFeature.JOB_INDEX_LABELS: (1, 28),
+    # Jobs say how many of their pods are being deleted. Source: KEP 3939.
+    ApiFeature.JOB_TERMINATING: (1, 29),
+    # A job says that it will have ended once all its pods have, and why it is complete.
+    # Source: CHANGELOG-1.31, KEP 3998.
+    ApiFeature.JOB_ENDS_ANNOUNCED: (1, 31),
+    # A suspended job has no time of start. Source: KEP 5440.
+    ApiFeature.JOB_START_FORGOTTEN: (1, 36),
+    # Jobs are named after their cron job and the minute, not the second; the cron job's watch is
+    # on batch/v1. (What is between 1.20 and 1.25 is not served.)
+    ApiFeature.CRON_JOB_MINUTES: (1, 25),
+    # Jobs of cron jobs say when they were to start. Source: KEP 4026.
+    ApiFeature.CRON_JOB_TIMESTAMPS: (1, 28),
 }
 
 
 def is_in(feature: ApiFeature, version: Version) -> bool:
     """Whether an API of that (major, minor) version does it."""
     return version >= _SINCE[feature]
+
+
+def features_of(version: Version) -> frozenset[ApiFeature]:
+    """All that an API of that (major, minor) version does."""
+    return frozenset(feature for feature in ApiFeature if is_in(feature, version))
