@@ -23,6 +23,7 @@ from muntin.controllers.nodes import NodeIpam, NodeLifecycle, TaintEviction
 from muntin.controllers.perform import Performer
 from muntin.controllers.quotas import ResourceQuotas
 from muntin.controllers.services import Endpoints, EndpointSlices
+from muntin.controllers.volume_binding import EphemeralVolumes, VolumeBinder, VolumeExpander
 from muntin.controllers.volumes import ClaimProtection, VolumeProtection
 from muntin.controllers.workloads import DaemonSets, Deployments, ReplicaSets
 from muntin.kit.clock import Clock, SystemClock
@@ -76,6 +77,9 @@ async def run(
         ResourceQuotas(caches, catalog, clock),
         ClaimProtection(caches),
         VolumeProtection(caches),
+        VolumeBinder(caches, client(VolumeBinder.account)),
+        VolumeExpander(caches),
+        EphemeralVolumes(caches),
         ClusterRoleAggregation(caches),
         TokenCleaner(caches),
         BootstrapSigner(caches),

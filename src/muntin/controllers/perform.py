@@ -70,7 +70,9 @@ class Performer:
                 await self._one(action)
         return outcome
 
-    async def _in_batches(self, actions: Sequence[Create | Delete], outcome: Outcome) -> None:
+    async def _in_batches(
+        self, actions: Sequence[Create | Delete | Patch], outcome: Outcome
+    ) -> None:
         start, size = 0, 1
         while start < len(actions):
             batch = actions[start : start + size]
@@ -82,7 +84,7 @@ class Performer:
                 return
             start, size = start + size, min(size * 2, MAX_BATCH)
 
-    async def _attempt(self, action: Create | Delete) -> errors.MuntinError | None:
+    async def _attempt(self, action: Create | Delete | Patch) -> errors.MuntinError | None:
         try:
             await self._one(action)
         except errors.MuntinError as err:
@@ -135,7 +137,7 @@ class Performer:
         return action.obj
 
     def _tell(self, told: Told | None, written: Object) -> None:
-        if told is not None:
+        if told is not None and told.reason:
             message = told.message.replace("{name}", written["metadata"]["name"])
             self._recorder.event(told.about, NORMAL, told.reason, message)
 

@@ -19,7 +19,8 @@ NORMAL, WARNING = "Normal", "Warning"
 class Told:
     """The event about ``about`` once an action is done, or has failed.
 
-    ``{name}`` stands for the name of the object that was written, ``{error}`` for why not.
+    ``{name}`` stands for the name of the object that was written, ``{error}`` for why not. Without
+    a ``reason`` success goes unsaid.
     """
 
     about: Object
@@ -79,7 +80,7 @@ class InBatches:
     So a namespace without quota costs one refused request and not five hundred.
     """
 
-    actions: tuple[Create | Delete, ...]
+    actions: tuple[Create | Delete | Patch, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
