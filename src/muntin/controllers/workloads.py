@@ -23,7 +23,7 @@ from muntin.seams.kube import Object
 from muntin.seams.kube.informer import Informer, key_of
 
 
-class _OwnerKeys:
+class OwnerKeys:
     """From an object to its controller's key; from a stray to all that might adopt it."""
 
     def __init__(self, owners: Informer) -> None:
@@ -54,7 +54,7 @@ class ReplicaSets:
     def __init__(self, caches: Caches) -> None:
         self._replica_sets = caches.use(REPLICA_SETS, NAMESPACE, OWNER)
         self._pods = _owned(caches, PODS)
-        self.sources = (Source(REPLICA_SETS), Source(PODS, _OwnerKeys(self._replica_sets)))
+        self.sources = (Source(REPLICA_SETS), Source(PODS, OwnerKeys(self._replica_sets)))
 
     async def plan(self, round: Round) -> Sequence[Action]:
         replica_set = self._replica_sets.get(round.key)
@@ -89,7 +89,7 @@ class Deployments:
         self._pods = _owned(caches, PODS)
         self.sources = (
             Source(DEPLOYMENTS),
-            Source(REPLICA_SETS, _OwnerKeys(self._deployments)),
+            Source(REPLICA_SETS, OwnerKeys(self._deployments)),
             Source(PODS, self._of_pod),
         )
 
@@ -137,8 +137,8 @@ class DaemonSets:
         self._placed_by: dict[str, object] = {}
         self.sources = (
             Source(DAEMON_SETS),
-            Source(PODS, _OwnerKeys(self._daemon_sets)),
-            Source(CONTROLLER_REVISIONS, _OwnerKeys(self._daemon_sets)),
+            Source(PODS, OwnerKeys(self._daemon_sets)),
+            Source(CONTROLLER_REVISIONS, OwnerKeys(self._daemon_sets)),
             Source(NODES, self._of_node),
         )
 

@@ -41,11 +41,17 @@ class Claim:
 
 
 def claim(
-    owner: Object, selector: Selector, objects: Iterable[Object], resource: Resource
+    owner: Object,
+    selector: Selector,
+    objects: Iterable[Object],
+    resource: Resource,
+    *,
+    finalizer: str = "",
 ) -> Claim:
     """Sort ``objects`` of the owner's namespace by whose they are, and whose they should be.
 
-    An owner that is being deleted adopts nothing.
+    An owner that is being deleted adopts nothing. What is adopted gets ``finalizer``, if there is
+    one, and what is released loses it.
     """
     owned: list[Object] = []
     patches: list[Patch] = []
@@ -56,9 +62,9 @@ def claim(
             if matches:
                 owned.append(obj)
             elif not deleting:
-                patches.append(_release(owner, obj, resource))
+                patches.append(_release(owner, obj, resource, finalizer))
         elif matches and pods.controller_of(obj) is None and not deleting and not _is_deleting(obj):
-            patches.append(_adopt(owner, obj, resource))
+            patches.append(_adopt(owner, obj, resource, finalizer))
     return Claim(owned, patches)
 
 
@@ -66,20 +72,22 @@ def _is_deleting(obj: Object) -> bool:
     return obj["metadata"].get("deletionTimestamp") is not None
 
 
-def _adopt(owner: Object, obj: Object, resource: Resource) -> Patch:
-    return _patch(obj, resource, controller_reference(owner))
+def _adopt(owner: Object, obj: Object, resource: Resource, finalizer: str) -> Patch:
+    more = {"finalizers": [finalizer]} if finalizer else {}
+    return _patch(obj, resource, controller_reference(owner), more)
 
 
-def _release(owner: Object, obj: Object, resource: Resource) -> Patch:
-    return _patch(obj, resource, {"$patch": "delete", "uid": owner["metadata"]["uid"]})
+def _release(owner: Object, obj: Object, resource: Resource, finalizer: str) -> Patch:
+    more = {"$deleteFromPrimitiveList/finalizers": [finalizer]} if finalizer else {}
+    return _patch(obj, resource, {"$patch": "delete", "uid": owner["metadata"]["uid"]}, more)
 
 
-def _patch(obj: Object, resource: Resource, reference: Object) -> Patch:
+def _patch(obj: Object, resource: Resource, reference: Object, more: Object) -> Patch:
     meta = obj["metadata"]
     return Patch(
         resource=resource,
         name=meta["name"],
         namespace=meta.get("namespace"),
-        patch={"metadata": {"ownerReferences": [reference], "uid": meta["uid"]}},
+        patch={"metadata": {"ownerReferences": [reference], "uid": meta["uid"], **more}},
         strategic=True,
     )
