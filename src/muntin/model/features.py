@@ -46,6 +46,7 @@ class ApiFeature(StrEnum):
     DISCOVERY_V2_ALONE = "discovery-v2-alone"
     SLI_METRICS = "sli-metrics"
     ZPAGES = "zpages"
+    OWN_TOLERANCES = "own-tolerances"
     JOB_TRACKING = "job-tracking"
     JOB_INDEX_LABELS = "job-index-labels"
     JOB_TERMINATING = "job-terminating"
@@ -117,6 +118,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.SLI_METRICS: (1, 27),
     # Pages that say what a component is and how it was started.
     ApiFeature.ZPAGES: (1, 36),
+    # An autoscaler's behaviour may say which deviation it lets pass. Source: KEP 4951.
+    ApiFeature.OWN_TOLERANCES: (1, 35),
     # Pods of jobs carry a finalizer until they are counted; jobs can be suspended and say how many
     # of their pods are ready. (What is between 1.20 and 1.25 is not served.)
     ApiFeature.JOB_TRACKING: (1, 25),
