@@ -237,7 +237,6 @@ def test_drivers_that_were_part_of_kubernetes():
     assert asked["metadata"]["annotations"] == {
         "volume.kubernetes.io/storage-provisioner": "pd.csi.storage.gke.io",
         "volume.beta.kubernetes.io/storage-provisioner": "pd.csi.storage.gke.io",
-        "pv.kubernetes.io/migrated-to": "pd.csi.storage.gke.io",
     }
     none = storage_class(provisioner="kubernetes.io/no-provisioner")
     assert told(decide(found, storage_class=none)) == [

@@ -226,8 +226,6 @@ def _provision(claim: Object, storage_class: Object | None) -> list[Action]:
         binding.STORAGE_PROVISIONER: provisioner,
         binding.BETA_STORAGE_PROVISIONER: provisioner,
     }
-    if provisioner != asked:
-        changes[binding.MIGRATED_TO] = provisioner
     actions: list[Action] = []
     if binding.annotations_of(claim).get(binding.STORAGE_PROVISIONER) != provisioner:
         changed = binding.with_annotations(claim, changes)

@@ -20,7 +20,7 @@ from muntin.model import volume_binding as binding
 from muntin.model.resources import PERSISTENT_VOLUMES
 
 _WITH_RECYCLER = ("hostPath", "nfs")
-_KNOWN_SOURCES = ("hostPath", "local", "nfs")
+_KNOWN_SOURCES = ("hostPath", "nfs")
 NO_RECYCLER_PODS = (
     "Recycle failed: this cluster starts no recycler pods; remove the files and the volume's "
     "spec.claimRef yourself, or use the reclaim policy Delete or Retain"
