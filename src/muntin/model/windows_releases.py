@@ -8,6 +8,7 @@ users reported), only the gates' ranges are authoritative.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.model.gates import Profile, Version
@@ -37,17 +38,25 @@ class WindowsBuild:
         return f"{self.version}.{self.revision}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SchedulerWords:
     """How kube-scheduler says why a node is out; ``{taint}`` stands for the taint.
 
     ``preemption`` comes before the sentence on preemption; None: there is no such sentence.
+    ``pod_affinity`` is said before each reason of inter-pod affinity. ``preempted`` is told of a
+    victim, whose status says so too where ``disruption_target`` is. ``balance_gain``: nodes are
+    scored by how much more even a pod makes them, and not by how even it leaves them.
     """
 
     affinity: str = "node(s) didn't match Pod's node affinity/selector"
     taint: str = "node(s) had untolerated taint {taint}"
     preemption: str | None = ""
     volume: str = "node(s) had volume node affinity conflict"
+    pod_affinity: tuple[str, ...] = ()
+    node_name: str = "node(s) didn't match the requested node name"
+    preempted: str = "Preempted by pod {uid} on node {node}"
+    disruption_target: bool = True
+    balance_gain: bool = False
 
 
 BUILDS: tuple[WindowsBuild, ...] = (
@@ -94,27 +103,44 @@ DEFAULT_BUILD = 17763
 # The API's schemas are known for these minor versions; a node may be older (its profile says how).
 API_VERSIONS: tuple[Version, ...] = ((1, 20), *((1, minor) for minor in range(25, 38)))
 DEFAULT_KUBERNETES: Version = (1, 34)
-# From that version on. Sources: kubernetes v1.20 and v1.34 pkg/scheduler/framework/plugins; 1.35 as
-# users report it.
-SCHEDULER_WORDS: tuple[tuple[Version, SchedulerWords], ...] = (
+# What changed with that version, and holds until another changes it. Sources: kubernetes v1.20,
+# v1.34 and v1.36 pkg/scheduler/framework (plugins, preemption), pull requests 114923 and 119866;
+# 1.35 as users report it.
+SCHEDULER_WORDS: tuple[tuple[Version, dict[str, Any]], ...] = (
     (
         (1, 20),
-        SchedulerWords(
-            affinity="node(s) didn't match Pod's node affinity",
-            taint="node(s) had taint {taint}, that the pod didn't tolerate",
-            preemption=None,
-        ),
+        {
+            "affinity": "node(s) didn't match Pod's node affinity",
+            "taint": "node(s) had taint {taint}, that the pod didn't tolerate",
+            "preemption": None,
+            "pod_affinity": ("node(s) didn't match pod affinity/anti-affinity",),
+            "node_name": "node(s) didn't match the requested hostname",
+            "preempted": "Preempted by {namespace}/{name} on node {node}",
+            "disruption_target": False,
+        },
     ),
-    ((1, 25), SchedulerWords()),
-    ((1, 34), SchedulerWords(preemption="no new claims to deallocate, ")),
+    (
+        (1, 25),
+        {
+            "affinity": SchedulerWords.affinity,
+            "taint": SchedulerWords.taint,
+            "preemption": "",
+            "pod_affinity": (),
+            "node_name": SchedulerWords.node_name,
+        },
+    ),
+    ((1, 26), {"disruption_target": True}),
+    ((1, 27), {"preempted": "Preempted by a pod on node {node}"}),
+    ((1, 29), {"preempted": SchedulerWords.preempted}),
+    ((1, 34), {"preemption": "no new claims to deallocate, "}),
     (
         (1, 35),
-        SchedulerWords(
-            taint="node(s) had untolerated taint(s)",
-            preemption="no new claims to deallocate, ",
-            volume="node(s) didn't match PersistentVolume's node affinity",
-        ),
+        {
+            "taint": "node(s) had untolerated taint(s)",
+            "volume": "node(s) didn't match PersistentVolume's node affinity",
+        },
     ),
+    ((1, 36), {"balance_gain": True}),
 )
 # Affinity of pods selects namespaces by label since then, and before it the scheduler's role lets
 # nobody list them. Source: kubernetes v1.21 CHANGELOG (KEP-2249), bootstrappolicy of v1.20.
@@ -181,8 +207,11 @@ def git_version(version: Version) -> str:
 
 def scheduler_words(version: Version) -> SchedulerWords:
     """The words of the scheduler of ``version``, or of the oldest that is known."""
-    found = [words for since, words in SCHEDULER_WORDS if since <= version]
-    return found[-1] if found else SCHEDULER_WORDS[0][1]
+    words = dict(SCHEDULER_WORDS[0][1])
+    for since, changes in SCHEDULER_WORDS:
+        if since <= version:
+            words.update(changes)
+    return SchedulerWords(**words)
 
 
 def profile_of(

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from muntin.model.gates import Version
 from muntin.model.windows_releases import DEFAULT_KUBERNETES
+from muntin.scheduler.plan_registry import DEFAULT_PROFILE, Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerConfig:
-    """``name`` is the ``spec.schedulerName`` of the pods it takes care of. Delays in seconds.
+    """Pods are taken care of whose ``spec.schedulerName`` a profile has. Delays in seconds.
 
     ``kubernetes`` is the version whose words it speaks in.
     """
 
-    name: str = "default-scheduler"
+    profiles: tuple[Profile, ...] = (DEFAULT_PROFILE,)
     initial_backoff_s: float = 1.0
     max_backoff_s: float = 10.0
     unschedulable_limit_s: float = 300.0

@@ -1,7 +1,8 @@
 """The scheduler: pods without a node in, bindings out.
 
 A pod is assumed to be where it was sent until the API server shows it there, so the next decision
-counts it at once and nobody waits for a binding. Decisions are in :mod:`muntin.scheduler.plan`.
+counts it at once and nobody waits for a binding. Decisions are in :mod:`muntin.scheduler.plan`;
+what they lead to is written by :mod:`muntin.scheduler.writer`.
 """
 
 from __future__ import annotations
@@ -9,18 +10,19 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from muntin.kit import errors
-from muntin.kit.clock import Clock, SystemClock, rfc3339
+from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.log import fields, object_ref
 from muntin.model import pods
-from muntin.model.resources import PODS
 from muntin.model.windows_releases import scheduler_words
 from muntin.scheduler.config import SchedulerConfig
-from muntin.scheduler.plan import Decision, schedule
+from muntin.scheduler.plan import Decision, Search, choose
+from muntin.scheduler.plan_framework import Cycle, Request
+from muntin.scheduler.plan_memory import Memory
+from muntin.scheduler.plan_preemption import decide, find_room
 from muntin.scheduler.queue import Waiting
 from muntin.scheduler.world import World
-from muntin.seams.kube import STRATEGIC_MERGE_PATCH, KubeClient, Object
-from muntin.seams.kube.events import NORMAL, WARNING, EventRecorder
+from muntin.scheduler.writer import Writer
+from muntin.seams.kube import KubeClient, Object
 
 log = logging.getLogger(__name__)
 
@@ -29,40 +31,33 @@ async def run(config: SchedulerConfig, client: KubeClient, *, clock: Clock | Non
     """Schedule pods until cancelled; ``client`` acts as ``system:kube-scheduler``."""
     clock = clock or SystemClock()
     world = World(client, config, clock)
-    scheduler = _Scheduler(config, client, world, clock)
+    writer = Writer(client, config, world, clock)
+    scheduler = _Scheduler(config, world, writer)
     async with asyncio.TaskGroup() as group:
         for informer in world.informers:
             group.create_task(informer.run())
-        group.create_task(scheduler.recorder.run())
         group.create_task(world.queue.run())
-        for _ in range(config.binders):
-            group.create_task(scheduler.bind_all())
+        group.create_task(writer.run())
         await world.synced()
         log.info("scheduler started")
         group.create_task(scheduler.schedule_all())
 
 
 class _Scheduler:
-    def __init__(
-        self, config: SchedulerConfig, client: KubeClient, world: World, clock: Clock
-    ) -> None:
-        self.recorder = EventRecorder(client, config.name, clock=clock)
+    def __init__(self, config: SchedulerConfig, world: World, writer: Writer) -> None:
         self._words = scheduler_words(config.kubernetes)
-        self._client = client
+        self._profiles = {profile.scheduler_name: profile for profile in config.profiles}
         self._world = world
-        self._clock = clock
-        self._bindings: asyncio.Queue[tuple[Waiting, str]] = asyncio.Queue()
-        self._failures: asyncio.Queue[tuple[Object, str]] = asyncio.Queue()
+        self._writer = writer
         self._turn = 0
+        self._memory = Memory()
 
     async def schedule_all(self) -> None:
-        """One decision after the other; bindings and statuses are written meanwhile."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._tell_all())
-            while True:
-                waiting = await self._world.queue.pop()
-                self._decide(waiting)
-                await asyncio.sleep(0)
+        """One decision after the other; what they lead to is written meanwhile."""
+        while True:
+            waiting = await self._world.queue.pop()
+            self._decide(waiting)
+            await asyncio.sleep(0)
 
     def _decide(self, waiting: Waiting) -> None:
         pod, queue = waiting.pod, self._world.queue
@@ -72,95 +67,33 @@ class _Scheduler:
             return
         try:
             decision = self._plan(pod)
-        except Exception:
+        except Exception as err:
             log.exception("scheduling a pod failed", **fields(pod=object_ref(pod)))
             queue.failed(uid, frozenset(), is_error=True)
+            self._writer.refuse(pod, Decision(message=str(err)), reason="SchedulerError")
             return
         if decision.node:
             self._world.cluster.set_pod(pod, decision.node)
-            self._bindings.put_nowait((waiting, decision.node))
+            self._writer.bind(waiting, decision.node)
+            return
+        if decision.nominated is not None:
+            self._world.cluster.nominate(pod, decision.nominated)
+        if decision.victims:
+            self._writer.preempt(waiting, decision)
         else:
             queue.failed(uid, decision.plugins)
-            self._failures.put_nowait((pod, decision.message))
+        self._writer.refuse(pod, decision)
 
     def _plan(self, pod: Object) -> Decision:
-        self._turn += 1
-        return schedule(
-            pod,
-            self._world.cluster,
-            namespaces=self._world.namespace_labels,
-            default_spread=self._world.companions(pod),
-            start=self._turn,
-            words=self._words,
-        )
-
-    async def bind_all(self) -> None:
-        """Bind what was decided, until cancelled; several of these run side by side."""
-        while True:
-            waiting, node = await self._bindings.get()
-            await self._bind(waiting, node)
-
-    async def _bind(self, waiting: Waiting, node: str) -> None:
-        pod = waiting.pod
-        meta = pod["metadata"]
-        binding = {
-            "apiVersion": "v1",
-            "kind": "Binding",
-            "metadata": {
-                "name": meta["name"],
-                "namespace": meta["namespace"],
-                "uid": meta["uid"],
-            },
-            "target": {"apiVersion": "v1", "kind": "Node", "name": node},
-        }
-        try:
-            await self._client.create(PODS, binding, meta["namespace"], subresource="binding")
-        except errors.NotFound:
-            self._world.forget(meta["uid"])
-            self._world.queue.remove(meta["uid"])
-        except errors.MuntinError as err:
-            log.warning("pod not bound", **fields(pod=object_ref(pod), node=node, error=err))
-            self._world.forget(meta["uid"])
-            self._world.queue.failed(meta["uid"], frozenset(), is_error=True)
-            message = f"binding rejected: {err.message}"
-            self.recorder.event(pod, WARNING, "FailedScheduling", message)
-        else:
-            self._world.queue.remove(meta["uid"])
-            message = f"Successfully assigned {meta['namespace']}/{meta['name']} to {node}"
-            self.recorder.event(pod, NORMAL, "Scheduled", message)
-            log.info("pod bound", **fields(pod=object_ref(pod), node=node))
-
-    async def _tell_all(self) -> None:
-        """Say of each pod that fits nowhere why, in an event and in its conditions."""
-        while True:
-            pod, message = await self._failures.get()
-            self.recorder.event(pod, WARNING, "FailedScheduling", message)
-            await self._set_condition(pod, message)
-
-    async def _set_condition(self, pod: Object, message: str) -> None:
-        have = pods.condition(pod, "PodScheduled") or {}
-        row = {
-            "type": "PodScheduled",
-            "status": "False",
-            "reason": "Unschedulable",
-            "message": message,
-        }
-        if all(have.get(name) == value for name, value in row.items()):
-            return
-        now = rfc3339(self._clock.now())
-        same = have.get("status") == "False"
-        row["lastTransitionTime"] = have.get("lastTransitionTime", now) if same else now
-        meta = pod["metadata"]
-        try:
-            await self._client.patch(
-                PODS,
-                meta["name"],
-                {"status": {"conditions": [row]}},
-                meta["namespace"],
-                patch_type=STRATEGIC_MERGE_PATCH,
-                subresource="status",
-            )
-        except errors.NotFound:
-            return
-        except errors.MuntinError as err:
-            log.warning("condition not written", **fields(pod=object_ref(pod), error=err))
+        world = self._world
+        profile = self._profiles[world.scheduler_name(pod)]
+        request = Request(pod, self._words)
+        companions = world.companions(pod)
+        cycle = Cycle(request, world.cluster, world.namespace_labels, companions, profile.args)
+        search = Search(cycle, profile, self._memory, self._turn)
+        self._turn += search.looked_at
+        if search.feasible:
+            return choose(search)
+        if not profile.preempts or not len(world.cluster):
+            return search.refusal()
+        return decide(search, find_room(search, world.budgets, offset=self._turn))

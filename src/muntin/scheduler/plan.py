@@ -1,23 +1,22 @@
 """One decision: the node for a pod, or why there is none.
 
-Pure: the cluster's state and the pod in, a :class:`Decision` out.
+Pure: the cluster's state and the pod in, a :class:`Decision` out. :class:`Search` finds the nodes
+that will do, :func:`choose` takes the best of them; where there are none,
+:mod:`plan_preemption` looks for room.
 Source: kubernetes v1.34 pkg/scheduler/schedule_one.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from muntin.model import affinity
-from muntin.model.selectors import Selector
-from muntin.model.windows_releases import SchedulerWords
-from muntin.scheduler import plan_scores as scores
-from muntin.scheduler.plan_affinity import AffinityFilter, NamespaceLabels, affinity_scores
-from muntin.scheduler.plan_filters import FILTERS, Request, Unfit
-from muntin.scheduler.plan_messages import fit_error
-from muntin.scheduler.plan_nodes import ClusterState, NodeInfo, Object
-from muntin.scheduler.plan_spread import SpreadFilter, constraints_of, spread_scores
+from muntin.model import pods
+from muntin.scheduler.plan_framework import Check, Cycle, Unfit
+from muntin.scheduler.plan_memory import Memory, Row
+from muntin.scheduler.plan_messages import NO_NODES, fit_error
+from muntin.scheduler.plan_nodes import NodeInfo, Object, PodInfo
+from muntin.scheduler.plan_registry import Profile
 
 MIN_FEASIBLE = 100
 """In a cluster larger than this, the search ends when enough nodes are found."""
@@ -25,107 +24,187 @@ MIN_FEASIBLE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """``node`` is empty when no node will do; then ``message`` and ``plugins`` say why."""
+    """``node`` is empty when no node will do; then ``message`` and ``plugins`` say why.
+
+    ``victims`` are to be removed to make room on ``nominated``; that is empty when the pod waits
+    for no node any more, and None when it waits for the one that it waited for.
+    """
 
     node: str = ""
     message: str = ""
     plugins: frozenset[str] = field(default_factory=frozenset)
+    nominated: str | None = None
+    victims: tuple[Object, ...] = ()
 
 
-def schedule(
-    pod: Object,
-    cluster: ClusterState,
-    *,
-    namespaces: NamespaceLabels | None = None,
-    default_spread: Selector | None = None,
-    start: int = 0,
-    words: SchedulerWords | None = None,
-) -> Decision:
-    """Where ``pod`` should run.
+class Search:
+    """The nodes that will do, and why the others will not."""
 
-    ``default_spread`` selects the pods of the same Service or owner. ``start`` is the node to
-    begin the search at, so that a large cluster is used all around. ``words`` are those of a
-    version; by default the plainest.
-    """
-    request = Request(pod, words or SchedulerWords())
-    everyone = list(cluster)
-    if not everyone:
-        return Decision(message=fit_error({}))
-    constraints = constraints_of(request, default_spread)
-    spread = SpreadFilter(request, constraints, everyone)
-    together = AffinityFilter(request, everyone, namespaces or {})
-    names = affinity.required_node_names(request.spec)
-    unfit: dict[str, Unfit] = {}
-    feasible: list[NodeInfo] = []
-    enough = _feasible_wanted(len(everyone))
-    turn = start % len(everyone)
-    for info in everyone[turn:] + everyone[:turn]:
-        reason = _why_not(request, info, names, spread, together)
-        if reason is not None:
-            unfit[info.name] = reason
-        else:
-            feasible.append(info)
-            if len(feasible) >= enough:
-                break
-    if not feasible:
-        preempts = request.spec.get("preemptionPolicy") != "Never"
+    def __init__(self, cycle: Cycle, profile: Profile, memory: Memory, start: int = 0) -> None:
+        self.cycle, self.profile = cycle, profile
+        self.feasible: list[NodeInfo] = []
+        self.rows: list[Row] = []
+        self.unfit: dict[str, Unfit] = {}
+        self.nowhere: Unfit | None = None
+        self.looked_at = 0
+        self.checks: list[Check] = []
+        self._kind = memory.kind(profile, cycle.request, cycle.cluster)
+        self._prepare()
+        if self.nowhere is None:
+            self._run(start)
+
+    def refusal(self, *, preemption: str | None = None) -> Decision:
+        """The decision when nothing is feasible; ``preemption`` is what is said of that."""
+        unfit, nowhere, total = self.unfit, self.nowhere, len(self.cycle.cluster)
+        if not total:
+            return Decision(message=NO_NODES)
+        rows = unfit.values() if nowhere is None else (nowhere,)
         return Decision(
-            message=fit_error(unfit, preempts=preempts, preemption=request.words.preemption),
-            plugins=frozenset(row.plugin for row in unfit.values()),
+            message=fit_error(unfit, total, nowhere, preemption, self.cycle.request.words),
+            plugins=frozenset(row.plugin for row in rows),
         )
-    if len(feasible) == 1:
-        return Decision(node=feasible[0].name)
-    totals = _totals(request, everyone, feasible)
-    for rows, weight in (
-        (spread_scores(request, constraints, everyone, feasible), scores.SPREAD),
-        (affinity_scores(request, everyone, feasible, namespaces or {}), scores.POD_AFFINITY),
-    ):
-        for name, score in rows.items():
-            totals[name] += weight * score
-    best = max(feasible, key=lambda info: (round(totals[info.name], 6), -len(info.pods)))
-    return Decision(node=best.name)
+
+    def nominated_node(self) -> str:
+        """The node where room was made for the pod, or the empty text."""
+        pod = self.cycle.request.pod
+        named = self.cycle.cluster.nominated_node(pod["metadata"]["uid"])
+        return named or str((pod.get("status") or {}).get("nominatedNodeName") or "")
+
+    def why_not(self, info: NodeInfo, checks: Sequence[Check] | None = None) -> Unfit | None:
+        """Why a node is out, worked out anew with these ``checks``: for what-ifs.
+
+        Pods that wait for room on it and are at least as important count as if they were there.
+        """
+        checks = self.checks if checks is None else checks
+        waiting = self._waiting_there(info)
+        if waiting:
+            crowded, moved = info.copy(), [check.copy() for check in checks]
+            for pod in waiting:
+                crowded.add(PodInfo(pod))
+                for check in moved:
+                    check.count(pod, crowded, 1)
+            found = self._kind.unfit(self.cycle.request, crowded) or _first(moved, crowded)
+            if found is not None:
+                return found
+        return self._kind.unfit(self.cycle.request, info) or _first(checks, info)
+
+    def _waiting_there(self, info: NodeInfo) -> list[Object]:
+        request = self.cycle.request
+        nominated = self.cycle.cluster.nominated.get(info.name)
+        if not nominated:
+            return []
+        return [
+            pod
+            for uid, pod in nominated.items()
+            if uid != request.pod["metadata"]["uid"] and pods.priority(pod) >= request.priority
+        ]
+
+    def _prepare(self) -> None:
+        self._only: frozenset[str] | None = None
+        self._only_by: list[str] = []
+        for plugin in self.profile.filters:
+            names = plugin.only(self.cycle.request) if plugin.only else None
+            if names is not None:
+                self._only = names if self._only is None else self._only & names
+                self._only_by.append(plugin.name)
+            found = plugin.filter(self.cycle) if plugin.filter else None
+            if isinstance(found, Unfit):
+                self.nowhere = found
+                return
+            if found is not None:
+                self.checks.append(found)
+
+    def _run(self, start: int) -> None:
+        cluster = self.cycle.cluster
+        nominated = cluster.get(self.nominated_node())
+        if nominated is not None and self._take(nominated):
+            return
+        everyone = cluster.nodes
+        if self._only is not None:
+            found = [cluster.get(name) for name in sorted(self._only)]
+            everyone = [info for info in found if info is not None]
+        turn = start % len(everyone) if everyone else 0
+        enough = _feasible_wanted(len(everyone), self.profile.percentage)
+        self._look_at(everyone[turn:] + everyone[:turn] if turn else everyone, enough)
+        if self._only is not None and not self.feasible:
+            reason = f"node(s) didn't satisfy plugin(s) [{' '.join(self._only_by)}]"
+            absent = Unfit(self._only_by[0], (reason,), final=True)
+            for info in cluster.nodes:
+                self.unfit.setdefault(info.name, absent)
+
+    def _look_at(self, nodes: Sequence[NodeInfo], enough: int) -> None:
+        """Take nodes until enough are feasible; the loop that decides how fast all is."""
+        rows, crowded, checks = self._kind.rows, self.cycle.cluster.nominated, self.checks
+        feasible, chosen = self.feasible, self.rows
+        for info in nodes:
+            if info.name in crowded or checks:
+                self._take(info)
+            else:
+                row = rows.get(info.name)
+                if row is None or row.generation != info.generation:
+                    row = self._kind.work_out(self.cycle.request, info, self.cycle.cluster)
+                if row.unfit is None:
+                    feasible.append(info)
+                    chosen.append(row)
+                else:
+                    self.unfit[info.name] = row.unfit
+            self.looked_at += 1
+            if len(feasible) >= enough:
+                return
+
+    def _take(self, info: NodeInfo) -> bool:
+        row = self._kind.rows.get(info.name)
+        if row is None or row.generation != info.generation:
+            row = self._kind.work_out(self.cycle.request, info, self.cycle.cluster)
+        found = row.unfit
+        if found is None:
+            crowded = info.name in self.cycle.cluster.nominated
+            found = self.why_not(info) if crowded else _first(self.checks, info)
+        if found is not None:
+            self.unfit[info.name] = found
+            return False
+        self.feasible.append(info)
+        self.rows.append(row)
+        return True
 
 
-def _feasible_wanted(count: int) -> int:
+def _first(checks: Sequence[Check], info: NodeInfo) -> Unfit | None:
+    for check in checks:
+        found = check(info)
+        if found is not None:
+            return found
+    return None
+
+
+def _feasible_wanted(count: int, percentage: int) -> int:
     """How many feasible nodes are enough to choose from (numFeasibleNodesToFind)."""
     if count < MIN_FEASIBLE:
         return count
-    percentage = max(50 - count // 125, 5)
-    return max(count * percentage // 100, MIN_FEASIBLE)
+    percentage = percentage or max(50 - count // 125, 5)
+    return max(count * min(percentage, 100) // 100, MIN_FEASIBLE)
 
 
-def _why_not(
-    request: Request,
-    info: NodeInfo,
-    names: frozenset[str] | None,
-    spread: SpreadFilter,
-    together: AffinityFilter,
-) -> Unfit | None:
-    if names is not None and info.name not in names:
-        # Only the nodes it names are looked at, as upstream's PreFilter does.
-        reason = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
-        return Unfit("NodeAffinity", (reason,), final=True)
-    for check in FILTERS:
-        reason_found = check(request, info)
-        if reason_found is not None:
-            return reason_found
-    return spread(info) or together(info)
-
-
-def _totals(
-    request: Request, everyone: Sequence[NodeInfo], feasible: Sequence[NodeInfo]
-) -> dict[str, float]:
-    totals: dict[str, float] = {}
-    for info in feasible:
-        least, balanced = scores.resource_scores(request, info)
-        image = scores.image_score(request, info, everyone)
-        totals[info.name] = (
-            scores.RESOURCES * least + scores.BALANCE * balanced + scores.IMAGES * image
-        )
-    for rows, weight in (
-        (scores.taint_score(request, feasible), scores.TAINTS),
-        (scores.node_affinity_score(request, feasible), scores.NODE_AFFINITY),
-    ):
-        for name, score in rows.items():
-            totals[name] += weight * score
-    return totals
+def choose(search: Search, extra: Mapping[str, int] | None = None) -> Decision:
+    """The best of the feasible nodes; ``extra`` has, by node, what others add to its score."""
+    feasible, rows = search.feasible, search.rows
+    if len(feasible) == 1:
+        return Decision(node=feasible[0].name)
+    totals = [row.base for row in rows]
+    at = 0
+    for plugin, weight in search.profile.scores:
+        scored: Sequence[int] | None = None
+        if plugin.raw is not None and plugin.normalize is not None:
+            raw = [row.raw[at] for row in rows]
+            scored = plugin.normalize(raw) if any(raw) else None
+            at += 1
+        if plugin.score is not None:
+            scored = plugin.score(search.cycle, feasible)
+        if scored is not None and weight:
+            totals = [total + weight * one for total, one in zip(totals, scored, strict=True)]
+    if extra:
+        totals = [
+            total + extra.get(info.name, 0) for total, info in zip(totals, feasible, strict=True)
+        ]
+    highest = max(totals)
+    best = [info for total, info in zip(totals, feasible, strict=True) if total == highest]
+    return Decision(node=min(best, key=lambda info: len(info.pods)).name)

@@ -5,65 +5,9 @@ Texts and order: kubernetes v1.34 pkg/scheduler/framework/plugins/*.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
-
 from muntin.model import affinity, pods, taints
-from muntin.model.windows_releases import SchedulerWords
+from muntin.scheduler.plan_framework import Request, Unfit
 from muntin.scheduler.plan_nodes import NodeInfo, Object
-
-
-@dataclass(frozen=True)
-class Request:
-    """A pod and what is worked out of it once for all nodes; ``words`` are for its reasons."""
-
-    pod: Object
-    words: SchedulerWords = field(default_factory=SchedulerWords)
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The pod's spec."""
-        spec: dict[str, Any] = self.pod["spec"]
-        return spec
-
-    @property
-    def namespace(self) -> str:
-        """The pod's namespace."""
-        return str(self.pod["metadata"]["namespace"])
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """The pod's labels."""
-        return self.pod["metadata"].get("labels") or {}
-
-    @cached_property
-    def requests(self) -> dict[str, int]:
-        """What it needs."""
-        return {name: amount for name, amount in pods.requests(self.pod).items() if amount}
-
-    @cached_property
-    def ports(self) -> set[tuple[str, str, int]]:
-        """The host ports it takes."""
-        return pods.host_ports(self.pod)
-
-    @cached_property
-    def tolerations(self) -> list[Object]:
-        """Its tolerations."""
-        return list(self.spec.get("tolerations") or ())
-
-
-@dataclass(frozen=True, slots=True)
-class Unfit:
-    """Why a node is out. ``final``: no pod that leaves could change it."""
-
-    plugin: str
-    reasons: tuple[str, ...]
-    final: bool
-
-
-Filter = Callable[[Request, NodeInfo], Unfit | None]
 
 
 def _node(info: NodeInfo) -> Object:
@@ -71,9 +15,9 @@ def _node(info: NodeInfo) -> Object:
     return info.node
 
 
-def unschedulable(request: Request, info: NodeInfo) -> Unfit | None:
+def unschedulable(request: Request, info: NodeInfo, args: Object) -> Unfit | None:
     """Cordoned nodes take only pods that tolerate it."""
-    if not _node(info)["spec"].get("unschedulable"):
+    if not info.unschedulable:
         return None
     taint = {"key": taints.UNSCHEDULABLE, "effect": taints.NO_SCHEDULE}
     if taints.tolerated(taint, request.tolerations):
@@ -81,9 +25,19 @@ def unschedulable(request: Request, info: NodeInfo) -> Unfit | None:
     return Unfit("NodeUnschedulable", ("node(s) were unschedulable",), final=True)
 
 
-def taint_toleration(request: Request, info: NodeInfo) -> Unfit | None:
+def node_name(request: Request, info: NodeInfo, args: Object) -> Unfit | None:
+    """A pod that names its node goes nowhere else."""
+    wanted = request.spec.get("nodeName")
+    if not wanted or wanted == info.name:
+        return None
+    return Unfit("NodeName", (request.words.node_name,), final=True)
+
+
+def taint_toleration(request: Request, info: NodeInfo, args: Object) -> Unfit | None:
     """NoSchedule and NoExecute taints must be tolerated."""
-    taint = taints.first_untolerated(_node(info)["spec"].get("taints"), request.tolerations)
+    if not info.taints:
+        return None
+    taint = taints.first_untolerated(info.taints, request.tolerations)
     if taint is None:
         return None
     text = f"{{{taint.get('key')}: {taint.get('value') or ''}}}"
@@ -91,14 +45,23 @@ def taint_toleration(request: Request, info: NodeInfo) -> Unfit | None:
     return Unfit("TaintToleration", (reason,), final=True)
 
 
-def node_affinity(request: Request, info: NodeInfo) -> Unfit | None:
-    """The node selector and the required node affinity must match."""
+def node_affinity(request: Request, info: NodeInfo, args: Object) -> Unfit | None:
+    """The node selector and the required node affinity must match, and what the profile adds."""
+    added = (args.get("addedAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+    if added is not None and not affinity.node_selector_matches(added, _node(info)):
+        reason = "node(s) didn't match scheduler-enforced node affinity"
+        return Unfit("NodeAffinity", (reason,), final=True)
     if affinity.required_matches(request.spec, _node(info)):
         return None
     return Unfit("NodeAffinity", (request.words.affinity,), final=True)
 
 
-def node_ports(request: Request, info: NodeInfo) -> Unfit | None:
+def named_nodes(request: Request) -> frozenset[str] | None:
+    """The only nodes that the required affinity names, as that of a DaemonSet's pod does."""
+    return affinity.required_node_names(request.spec)
+
+
+def node_ports(request: Request, info: NodeInfo, args: Object) -> Unfit | None:
     """Host ports must be free."""
     if not request.ports or not info.ports:
         return None
@@ -108,23 +71,24 @@ def node_ports(request: Request, info: NodeInfo) -> Unfit | None:
     return Unfit("NodePorts", (reason,), final=False)
 
 
-def resources_fit(request: Request, info: NodeInfo) -> Unfit | None:
+def resources_fit(request: Request, info: NodeInfo, args: Object) -> Unfit | None:
     """What is left of the node's allocatable resources must be enough."""
     reasons, final = [], False
-    if len(info.pods) + 1 > info.allocatable.get("pods", 0):
+    there, taken = info.allocatable, info.requested
+    if len(info.pods) + 1 > there.get("pods", 0):
         reasons.append("Too many pods")
     for name, needed in request.requests.items():
-        there = info.allocatable.get(name, 0)
-        if needed > there - info.requested.get(name, 0):
+        if needed > there.get(name, 0) - taken.get(name, 0) and not _ignored(name, args):
             reasons.append(f"Insufficient {name}")
-            final = final or needed > there
+            final = final or needed > there.get(name, 0)
     return Unfit("NodeResourcesFit", tuple(reasons), final) if reasons else None
 
 
-FILTERS: tuple[Filter, ...] = (
-    unschedulable,
-    taint_toleration,
-    node_affinity,
-    node_ports,
-    resources_fit,
-)
+def _ignored(name: str, args: Object) -> bool:
+    """Whether the profile leaves an extended resource to an extender."""
+    if "/" not in name:
+        return False
+    group = name.partition("/")[0]
+    return name in (args.get("ignoredResources") or ()) or group in (
+        args.get("ignoredResourceGroups") or ()
+    )

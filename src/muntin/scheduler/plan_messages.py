@@ -9,32 +9,44 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from muntin.scheduler.plan_filters import Unfit
+from muntin.model.windows_releases import SchedulerWords
+from muntin.scheduler.plan_framework import Unfit
 
 NO_NODES = "no nodes available to schedule pods"
-_NOT_HELPFUL = "Preemption is not helpful for scheduling"
-_NO_VICTIMS = "No preemption victims found for incoming pod"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NEVER = "not eligible due to preemptionPolicy=Never."
+TERMINATING = "not eligible due to a terminating pod on the nominated node."
 
 
 def fit_error(
-    unfit: Mapping[str, Unfit], *, preempts: bool = True, preemption: str | None = ""
+    unfit: Mapping[str, Unfit],
+    total: int,
+    nowhere: Unfit | None,
+    preemption: str | None,
+    words: SchedulerWords,
 ) -> str:
-    """The sentence about all nodes: how many are out for which reason, and on preemption.
+    """The sentence about all ``total`` nodes: how many are out for which reason, and more.
 
-    ``preemption`` comes before what is said of preemption; None leaves that out.
+    ``nowhere`` is what kept the pod off all nodes before they were looked at; ``preemption`` what
+    is said of making room, None for nothing.
     """
-    if not unfit:
-        return NO_NODES
-    head = f"0/{len(unfit)} nodes are available:"
-    reasons = Counter(reason for row in unfit.values() for reason in row.reasons)
-    text = f"{head} {_histogram(reasons)}."
-    if preemption is None:
+    head = f"0/{total} nodes are available:"
+    if nowhere is not None:
+        text = f"{head} {', '.join(nowhere.reasons)}."
+    else:
+        text = f"{head} {_histogram(Counter(r for row in unfit.values() for r in row.reasons))}."
+    if preemption is None or words.preemption is None:
         return text
-    text = f"{text} {preemption}".rstrip()
-    if not preempts:
-        return f"{text} preemption: not eligible due to preemptionPolicy=Never."
-    help_text = Counter(_NOT_HELPFUL if row.final else _NO_VICTIMS for row in unfit.values())
-    return f"{text} preemption: {head} {_histogram(help_text)}."
+    return f"{text} {words.preemption}preemption: {preemption}"
+
+
+def no_candidates(reasons: Mapping[str, tuple[str, ...]], total: int) -> str:
+    """That no node can be made to fit; ``reasons`` of those that were tried."""
+    counts = Counter(reason for row in reasons.values() for reason in row)
+    if total > len(reasons):
+        counts[NOT_HELPFUL] += total - len(reasons)
+    return f"0/{total} nodes are available: {_histogram(counts)}."
 
 
 def _histogram(counts: Counter[str]) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from muntin.kit.clock import Clock
 from muntin.model import pods, times
 from muntin.scheduler.config import SchedulerConfig
+from muntin.scheduler.plan_hints import Change, could_help
 from muntin.scheduler.plan_nodes import Object
 
 
@@ -105,8 +106,22 @@ class SchedulingQueue:
             if not plugins or not self._waiting[uid].plugins.isdisjoint(plugins):
                 self._unschedulable.discard(uid)
                 self._back_off(uid)
-        for uid in self._in_flight:
-            self._missed.add(uid)
+        self._missed |= self._in_flight
+
+    def changed(self, change: Change) -> None:
+        """A node or a pod on a node changed: pods are tried again whom that could help."""
+        for uid in list(self._unschedulable):
+            waiting = self._waiting[uid]
+            if could_help(waiting.plugins, waiting.pod, change):
+                self._unschedulable.discard(uid)
+                self._back_off(uid)
+        self._missed |= self._in_flight
+
+    def activate(self, uid: str) -> None:
+        """Try the pod now, whatever it waits for."""
+        if uid in self._waiting and uid not in self._in_flight:
+            self._backing_off.pop(uid, None)
+            self._activate(uid)
 
     async def run(self) -> None:
         """Bring pods back when their back-off ends, or when they waited for too long."""

@@ -7,6 +7,7 @@ from muntin.model import pods
 from muntin.model.resources import (
     NAMESPACES,
     NODES,
+    POD_DISRUPTION_BUDGETS,
     PODS,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
@@ -17,14 +18,12 @@ from muntin.model.resources import (
 from muntin.model.selectors import Requirement, Selector, labels_of
 from muntin.model.windows_releases import NAMESPACE_SELECTORS
 from muntin.scheduler.config import SchedulerConfig
+from muntin.scheduler.plan_hints import NodeChange, PodChange
 from muntin.scheduler.plan_nodes import ClusterState
 from muntin.scheduler.queue import SchedulingQueue
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
 
-FREED = ("NodeResourcesFit", "NodePorts", "PodTopologySpread", "InterPodAffinity")
-"""Plugins whose verdict a pod that leaves may change."""
-JOINED = ("PodTopologySpread", "InterPodAffinity")
 _OWNERS: dict[str, Resource] = {
     "ReplicaSet": REPLICA_SETS,
     "ReplicationController": REPLICATION_CONTROLLERS,
@@ -32,9 +31,28 @@ _OWNERS: dict[str, Resource] = {
 }
 
 
+_POD_STATUS = ("phase", "conditions", "nominatedNodeName", "startTime")
+_CONTAINER = ("name", "image", "resources", "ports", "restartPolicy")
+
+
 def _slim(obj: Object) -> Object:
     obj["metadata"].pop("managedFields", None)
     return obj
+
+
+def _slim_pod(pod: Object) -> Object:
+    """What decisions and events need of a pod, a fraction of the whole."""
+    metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status") or {}
+    metadata.pop("managedFields", None)
+    metadata.pop("annotations", None)
+    for field in ("containers", "initContainers"):
+        if field in spec:
+            spec[field] = [
+                {name: row[name] for name in _CONTAINER if name in row} for row in spec[field]
+            ]
+    spec.pop("ephemeralContainers", None)
+    pod["status"] = {name: status[name] for name in _POD_STATUS if name in status}
+    return pod
 
 
 class World:
@@ -44,13 +62,14 @@ class World:
         self.cluster = ClusterState()
         self.queue = SchedulingQueue(clock, config)
         self.namespace_labels: dict[str, dict[str, str]] = {}
-        self._scheduler_name = config.name
+        self._scheduler_names = {profile.scheduler_name for profile in config.profiles}
 
         def informer(resource: Resource) -> Informer:
             indexers = {"namespace": _namespace} if resource is SERVICES else None
-            return Informer(client, resource, indexers=indexers, transform=_slim, clock=clock)
+            transform = _slim_pod if resource is PODS else _slim
+            return Informer(client, resource, indexers=indexers, transform=transform, clock=clock)
 
-        watched = [NODES, PODS, SERVICES, *_OWNERS.values()]
+        watched = [NODES, PODS, SERVICES, POD_DISRUPTION_BUDGETS, *_OWNERS.values()]
         if config.kubernetes >= NAMESPACE_SELECTORS:
             watched.append(NAMESPACES)
         self._by_resource = {resource: informer(resource) for resource in watched}
@@ -72,6 +91,16 @@ class World:
     def forget(self, uid: str) -> None:
         """A pod that was assumed to be on a node is not."""
         self.cluster.remove_pod(uid)
+
+    @property
+    def budgets(self) -> list[Object]:
+        """All PodDisruptionBudgets."""
+        return self._by_resource[POD_DISRUPTION_BUDGETS].all()
+
+    @staticmethod
+    def scheduler_name(pod: Object) -> str:
+        """The profile that the pod asks for."""
+        return pod["spec"].get("schedulerName") or "default-scheduler"
 
     def companions(self, pod: Object) -> Selector | None:
         """Selects the pods of the same Services and the same owner, to spread among."""
@@ -95,7 +124,7 @@ class World:
         spec = pod["spec"]
         return (
             not spec.get("nodeName")
-            and (spec.get("schedulerName") or "default-scheduler") == self._scheduler_name
+            and self.scheduler_name(pod) in self._scheduler_names
             and not spec.get("schedulingGates")
             and pods.is_active(pod)
         )
@@ -109,7 +138,7 @@ class World:
             return
         self.cluster.set_node(node)
         if old is None or _placement(node) != _placement(old):
-            self.queue.something_changed()
+            self.queue.changed(NodeChange(node, old))
 
     def _namespace_changed(self, namespace: Object, old: Object | None) -> None:
         name = namespace["metadata"]["name"]
@@ -133,26 +162,57 @@ class _PodHandler:
         uid = pod["metadata"]["uid"]
         self._world.queue.remove(uid)
         self._world.cluster.remove_pod(uid)
-        self._world.queue.something_changed(*FREED)
+        self._world.cluster.nominate(pod, "")
+        self._left(pod)
+
+    def _left(self, pod: Object) -> None:
+        spaces = self._world.namespace_labels
+        self._world.queue.changed(PodChange(pod, gone=True, namespaces=spaces))
 
     def _take(self, pod: Object, old: Object | None) -> None:
-        world, uid = self._world, pod["metadata"]["uid"]
         if pods.node_name(pod):
+            self._take_placed(pod, old)
+        else:
+            self._take_waiting(pod, old)
+
+    def _take_placed(self, pod: Object, old: Object | None) -> None:
+        world = self._world
+        world.queue.remove(pod["metadata"]["uid"])
+        world.cluster.set_pod(pod)
+        if pods.is_terminal(pod):
+            if not (old and pods.is_terminal(old)):
+                self._left(pod)
+        elif old is None or not pods.node_name(old) or _labels(old) != _labels(pod):
+            before = old if old is not None and pods.node_name(old) else None
+            change = PodChange(pod, before, namespaces=world.namespace_labels)
+            world.queue.changed(change)
+
+    def _take_waiting(self, pod: Object, old: Object | None) -> None:
+        world, uid = self._world, pod["metadata"]["uid"]
+        if not world.waits_for_us(pod):
             world.queue.remove(uid)
-            world.cluster.set_pod(pod)
-            if pods.is_terminal(pod) and not (old and pods.is_terminal(old)):
-                world.queue.something_changed(*FREED)
-            elif old is None or not pods.node_name(old) or _labels(old) != _labels(pod):
-                world.queue.something_changed(*JOINED)
-        elif not world.waits_for_us(pod):
-            world.queue.remove(uid)
-        elif world.queue.knows(uid) and old is not None and old["spec"] == pod["spec"]:
+            world.cluster.nominate(pod, "")
+            return
+        if world.cluster.holds(uid):
+            return
+        self._take_nomination(pod, old)
+        if world.queue.knows(uid) and old is not None and old["spec"] == pod["spec"]:
             if _labels(old) != _labels(pod):
                 world.queue.add(pod)
             else:
                 world.queue.update(pod)  # only its status changed, by us most likely
-        elif not world.cluster.holds(uid):
+        else:
             world.queue.add(pod)
+
+    def _take_nomination(self, pod: Object, old: Object | None) -> None:
+        """What its status says of a node; what we decided but did not write yet goes first."""
+        named = _nominated(pod)
+        if named != (_nominated(old) if old is not None else ""):
+            self._world.cluster.nominate(pod, named)
+
+
+def _nominated(pod: Object) -> str:
+    return (pod.get("status") or {}).get("nominatedNodeName") or ""
 
 
 def _labels(obj: Object) -> object:

@@ -68,6 +68,7 @@ class ControlPlane:
         self.server = server
         self.admin = Client(server.user("admin", "system:masters"))
         self.ready = True
+        self.hold = set()
         self._addresses = iter(ipaddress.ip_network("10.244.0.0/16").hosts())
         self._pods = asyncio.Queue()
 
@@ -102,6 +103,8 @@ class ControlPlane:
         if informer.get(f"{meta['namespace']}/{meta['name']}") is None:
             return
         if not pod["spec"].get("nodeName"):
+            return
+        if meta["name"] in self.hold:
             return
         if meta.get("deletionTimestamp"):
             await self.admin.delete(

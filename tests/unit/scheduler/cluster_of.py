@@ -1,6 +1,12 @@
 """Builders of nodes, pods and cluster states for the scheduler's tables."""
 
+from muntin.model.windows_releases import SchedulerWords
+from muntin.scheduler.plan import Search, choose
+from muntin.scheduler.plan_framework import Cycle, Request
+from muntin.scheduler.plan_memory import Memory
 from muntin.scheduler.plan_nodes import ClusterState
+from muntin.scheduler.plan_preemption import decide, find_room
+from muntin.scheduler.plan_registry import DEFAULT_PROFILE
 
 WINDOWS = {"key": "os", "value": "windows", "effect": "NoSchedule"}
 
@@ -47,3 +53,28 @@ def cluster(*nodes, **pods_on):
         for found in pods:
             state.set_pod(found, name)
     return state
+
+
+def searched(
+    found,
+    state,
+    *,
+    namespaces=None,
+    default_spread=None,
+    start=0,
+    words=None,
+    profile=DEFAULT_PROFILE,
+    memory=None,
+):
+    """The search for a node for the pod ``found``."""
+    request = Request(found, words or SchedulerWords())
+    cycle = Cycle(request, state, namespaces or {}, default_spread, profile.args)
+    return Search(cycle, profile, memory or Memory(), start)
+
+
+def schedule(found, state, *, budgets=(), **options):
+    """The decision on the pod ``found``, as the scheduler's loop comes to it."""
+    search = searched(found, state, **options)
+    if search.feasible:
+        return choose(search)
+    return decide(search, find_room(search, budgets))

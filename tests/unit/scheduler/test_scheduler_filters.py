@@ -1,10 +1,9 @@
 """Why a pod fits nowhere, in the words that people search for."""
 
 import pytest
-from cluster_of import WINDOWS, cluster, node, pod
+from cluster_of import WINDOWS, cluster, node, pod, schedule
 
 from muntin.model.windows_releases import scheduler_words
-from muntin.scheduler.plan import schedule
 
 HOST = "kubernetes.io/hostname"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"

@@ -2,10 +2,9 @@
 
 from collections import Counter
 
-from cluster_of import cluster, node, pod
+from cluster_of import cluster, node, pod, schedule
 
 from muntin.model.selectors import labels_of
-from muntin.scheduler.plan import schedule
 
 WEB = {"app": "web"}
 
