@@ -185,7 +185,9 @@ def _context(
         clock=clock,
         events=EventRecorder(client, "kubelet", host=config.node_name, clock=clock),
         objects=objects,
-        volumes=VolumeMounter(config.platform, config.files, objects, tokens, config.node_ip),
+        volumes=VolumeMounter(
+            config.platform, config.files, objects, tokens, config.node_ip, config.node_name
+        ),
         images=ImagePuller(cri, clock, Backoff()),
         restarts=Backoff(),
         host_resolver=resolver,

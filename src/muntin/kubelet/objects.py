@@ -1,4 +1,4 @@
-"""The ConfigMaps and Secrets that this node's pods refer to, read when they are needed.
+"""The objects that this node's pods refer to (ConfigMaps, Secrets, claims), read when needed.
 
 A Secret's data is decoded from base64 on the way in, so that readers see bytes.
 """
@@ -12,10 +12,22 @@ from typing import Any
 
 from muntin.kit.clock import Clock
 from muntin.kit.errors import NotFound
-from muntin.model.resources import CONFIG_MAPS, SECRETS
+from muntin.model.resources import (
+    CONFIG_MAPS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    SECRETS,
+)
 from muntin.seams.kube import KubeClient, Object
 
-_RESOURCES = {"ConfigMap": CONFIG_MAPS, "Secret": SECRETS}
+_RESOURCES = {
+    "ConfigMap": CONFIG_MAPS,
+    "Node": NODES,
+    "PersistentVolume": PERSISTENT_VOLUMES,
+    "PersistentVolumeClaim": PERSISTENT_VOLUME_CLAIMS,
+    "Secret": SECRETS,
+}
 
 
 @dataclass(slots=True)
@@ -64,7 +76,7 @@ class ObjectCache:
 
     async def _read(self, kind: str, namespace: str, name: str) -> Object | None:
         try:
-            obj = await self._client.get(_RESOURCES[kind], name, namespace)
+            obj = await self._client.get(_RESOURCES[kind], name, namespace or None)
         except NotFound:
             return None
         return _decoded(obj) if kind == "Secret" else obj

@@ -1,6 +1,6 @@
 """Makes the volumes of a pod ready, keeps their content current, and removes them.
 
-Volumes of other drivers (CSI, NFS, claims) are refused by name.
+Volumes of other drivers (CSI, NFS) are refused by name, as claims that are bound to such are.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from muntin.kit.errors import Invalid, MuntinError, Unsupported
@@ -17,6 +17,7 @@ from muntin.kubelet.downward import field_value, resource_value
 from muntin.kubelet.objects import ObjectCache
 from muntin.kubelet.platform import NodeFiles, Platform
 from muntin.kubelet.volumes.atomic_writer import write_files
+from muntin.kubelet.volumes.claims import MountFailed, claim_name, volume_of
 from muntin.kubelet.volumes.content import (
     Inputs,
     has_content,
@@ -37,6 +38,8 @@ PLUGINS = {
     "downwardAPI": "kubernetes.io/downward-api",
     "projected": "kubernetes.io/projected",
 }
+_NO_SOURCES = ("capacity", "claimRef", "nodeAffinity")
+"""Members of a PersistentVolume's spec that are objects, and not where its data is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ class VolumeError(MuntinError):
     """A volume could not be set up; ``volume`` is its name."""
 
     def __init__(self, volume: str, cause: MuntinError) -> None:
-        super().__init__(f'MountVolume.SetUp failed for volume "{volume}" : {cause.message}')
+        text = f'MountVolume.SetUp failed for volume "{volume}" : {cause.message}'
+        super().__init__(cause.message if isinstance(cause, MountFailed) else text)
         self.volume = volume
 
 
@@ -66,12 +70,14 @@ class VolumeMounter:
         objects: ObjectCache,
         tokens: TokenSource,
         node_ip: str,
+        node_name: str = "",
     ) -> None:
         self._platform = platform
         self._files = files
         self._objects = objects
         self._tokens = tokens
         self._node_ip = node_ip
+        self._node_name = node_name
 
     async def prepare(self, pod: Object, allocatable: Mapping[str, str]) -> dict[str, Volume]:
         """All volumes of the pod by name, ready to be mounted.
@@ -117,6 +123,8 @@ class VolumeMounter:
         uid, name = pod["metadata"]["uid"], volume["name"]
         if volume.get("hostPath"):
             return self._host_path(volume["hostPath"])
+        if claim_name(pod, volume) is not None:
+            return await self._claimed(pod, volume)
         kind = next((key for key in PLUGINS if volume.get(key) is not None), None)
         if kind is None:
             other = next((key for key in volume if key != "name"), "")
@@ -136,6 +144,36 @@ class VolumeMounter:
             )
         own_files = kind != "emptyDir"
         return Volume(path, creates_sub_paths=not own_files, read_only=own_files)
+
+    async def _claimed(self, pod: Object, volume: Object) -> Volume:
+        """The directory of this node that the volume of a claim is."""
+        found = await volume_of(self._objects, pod, volume, self._node_name)
+        spec, name = found["spec"], found["metadata"]["name"]
+        try:
+            if spec.get("hostPath"):
+                ready = self._host_path(spec["hostPath"])
+            elif spec.get("local"):
+                ready = self._local(spec["local"], name)
+            else:
+                kinds = (key for key in spec if isinstance(spec[key], dict))
+                other = next((key for key in kinds if key not in _NO_SOURCES), "")
+                raise Unsupported(f"volume type {other!r} is not supported on this node")
+        except MountFailed:
+            raise
+        except MuntinError as err:
+            text = f'MountVolume.SetUp failed for volume "{name}" : {err.message}'
+            raise MountFailed(text) from err
+        source = volume.get("persistentVolumeClaim") or {}
+        return replace(ready, read_only=bool(source.get("readOnly")))
+
+    def _local(self, source: Object, name: str) -> Volume:
+        path = self._platform.host_path(source["path"])
+        if not self._files.local(path).exists():
+            raise MountFailed(
+                f'MountVolume.NewMounter initialization failed for volume "{name}" : '
+                f'path "{source["path"]}" does not exist'
+            )
+        return Volume(path)
 
     def _host_path(self, source: Object) -> Volume:
         path = self._platform.host_path(source["path"])
