@@ -22,6 +22,7 @@ from muntin.cluster import (
     cluster_info,
     cluster_metrics,
     event_loop,
+    local_storage,
     proxies,
 )
 from muntin.cluster.config import API_PORT, POD_PREFIX_LENGTH, ClusterConfig
@@ -56,7 +57,11 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
     async with ApiServer(_api_config(config, paths), store) as server, asyncio.TaskGroup() as group:
         await server.serve(_listeners(config, paths, host_listener))
         client_for = _clients(server)
-        managing = controllers.run(_controllers_config(config, paths), client_for)
+        managing = controllers.run(
+            _controllers_config(config, paths),
+            client_for,
+            directories=local_storage.NodeDirectories(config),
+        )
         server.core.components.add_task("controller-manager", group.create_task(managing))
         scheduling = SchedulerConfig(kubernetes=config.kubernetes)
         placing = scheduler.run(scheduling, client_for("system:kube-scheduler"))
@@ -69,6 +74,7 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
         group.create_task(Publisher(config, fabric, f"/proc/{os.getppid()}/ns/net").run())
         await cluster_dns.ensure_service(config, admin)
         await cluster_info.ensure(config, paths, admin)
+        await local_storage.ensure(admin)
         udp, tcp = cluster_dns.sockets(config)
         dns_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:coredns")
         group.create_task(dns.run(cluster_dns.config_of(config), dns_client, udp=udp, tcp=tcp))

@@ -18,6 +18,7 @@ from muntin.controllers.config import ControllersConfig
 from muntin.controllers.controller import Controller, ControllerLoop, service_account
 from muntin.controllers.disruption import Disruption, StaleDisruptions
 from muntin.controllers.garbage import GarbageCollector, PodGarbageCollector
+from muntin.controllers.local_volumes import Directories, LocalVolumes
 from muntin.controllers.namespaces import Namespaces, RootCaPublisher, ServiceAccounts
 from muntin.controllers.nodes import NodeIpam, NodeLifecycle, TaintEviction
 from muntin.controllers.perform import Performer
@@ -27,6 +28,7 @@ from muntin.controllers.volume_binding import EphemeralVolumes, VolumeBinder, Vo
 from muntin.controllers.volumes import ClaimProtection, VolumeProtection
 from muntin.controllers.workloads import DaemonSets, Deployments, ReplicaSets
 from muntin.kit.clock import Clock, SystemClock
+from muntin.model.features import ApiFeature
 from muntin.seams.kube.client import Client
 from muntin.seams.kube.events import EventRecorder
 
@@ -40,12 +42,17 @@ ClientFor = Callable[[str], Client]
 
 
 async def run(
-    config: ControllersConfig, client_for: ClientFor, *, clock: Clock | None = None
+    config: ControllersConfig,
+    client_for: ClientFor,
+    *,
+    clock: Clock | None = None,
+    directories: Directories | None = None,
 ) -> None:
     """Run every controller until cancelled.
 
     ``client_for`` is asked for ``system:kube-controller-manager`` and for the ServiceAccounts
-    ``system:serviceaccount:kube-system:<name>`` of the controllers.
+    ``system:serviceaccount:kube-system:<name>`` of the controllers. With ``directories`` of the
+    nodes, volumes are provisioned in them.
     """
     clock = clock or SystemClock()
     reader = client_for(INFORMER_USER)
@@ -89,6 +96,9 @@ async def run(
     if config.service_account_key:
         tokens = client(ServiceAccountTokens.account)
         controllers.append(ServiceAccountTokens(caches, config, tokens))
+    if directories is not None:
+        recovers = ApiFeature.EXPANSION_RECOVERY in config.features
+        controllers.append(LocalVolumes(caches, directories, clock, recovers=recovers))
     async with asyncio.TaskGroup() as group:
         group.create_task(caches.run())
         for controller in controllers:

@@ -54,6 +54,7 @@ class ApiFeature(StrEnum):
     JOB_START_FORGOTTEN = "job-start-forgotten"
     CRON_JOB_MINUTES = "cron-job-minutes"
     CRON_JOB_TIMESTAMPS = "cron-job-timestamps"
+    EXPANSION_RECOVERY = "expansion-recovery"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -114,6 +115,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.AGGREGATED_DISCOVERY: (1, 27),
     ApiFeature.DISCOVERY_V2: (1, 30),
     ApiFeature.DISCOVERY_V2_ALONE: (1, 33),
+    # A claim says how much was given to it while it grows. Source: KEP 1790, CHANGELOG-1.32.
+    ApiFeature.EXPANSION_RECOVERY: (1, 32),
     # What health checks found is counted, on a page of its own.
     ApiFeature.SLI_METRICS: (1, 27),
     # Pages that say what a component is and how it was started.
