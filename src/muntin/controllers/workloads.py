@@ -1,21 +1,39 @@
-"""Deployment, ReplicaSet and DaemonSet: what their rules see."""
+"""Deployment, ReplicaSet, ReplicationController, StatefulSet and DaemonSet: what rules see."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Any
 
 from muntin.controllers.caches import NAMESPACE, OWNER, STRAY, Caches, owned_or_stray
 from muntin.controllers.controller import Round, Source
-from muntin.controllers.rules import daemonset, deployment, replicaset
+from muntin.controllers.rules import (
+    daemonset,
+    deployment,
+    replicaset,
+    replication_controller,
+    statefulset,
+)
 from muntin.controllers.rules.actions import Action
+from muntin.controllers.rules.stateful_identity import (
+    claim_name,
+    claim_templates,
+    is_member,
+    ordinal_of,
+    wanted_ordinals,
+)
 from muntin.model import pods
+from muntin.model.features import ApiFeature
 from muntin.model.resources import (
     CONTROLLER_REVISIONS,
     DAEMON_SETS,
     DEPLOYMENTS,
     NODES,
+    PERSISTENT_VOLUME_CLAIMS,
     PODS,
     REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    STATEFUL_SETS,
     Resource,
 )
 from muntin.model.selectors import labels_of
@@ -23,11 +41,18 @@ from muntin.seams.kube import Object
 from muntin.seams.kube.informer import Informer, key_of
 
 
+def _label_selector(owner: Object) -> Any:
+    return owner["spec"].get("selector")
+
+
 class OwnerKeys:
     """From an object to its controller's key; from a stray to all that might adopt it."""
 
-    def __init__(self, owners: Informer) -> None:
+    def __init__(
+        self, owners: Informer, selector: Callable[[Object], Any] = _label_selector
+    ) -> None:
         self._owners = owners
+        self._selector = selector
 
     def __call__(self, obj: Object) -> Iterable[str]:
         reference = pods.controller_of(obj)
@@ -39,7 +64,7 @@ class OwnerKeys:
         labels = obj["metadata"].get("labels")
         if labels and not pods.is_deleting(obj):
             for owner in self._owners.by_index(NAMESPACE, namespace):
-                if labels_of(owner["spec"].get("selector")).matches(labels):
+                if labels_of(self._selector(owner)).matches(labels):
                     yield key_of(owner)
 
 
@@ -77,6 +102,28 @@ class ReplicaSets:
             for pod in self._pods.by_index(OWNER, sibling["metadata"]["uid"])
             if pods.is_active(pod)
         ]
+
+
+class ReplicationControllers:
+    name = "replication-controller"
+    account = "replication-controller"
+
+    def __init__(self, caches: Caches) -> None:
+        self._controllers = caches.use(REPLICATION_CONTROLLERS, NAMESPACE)
+        self._pods = _owned(caches, PODS)
+        of_pod = OwnerKeys(self._controllers, replication_controller.selector_of)
+        self.sources = (Source(REPLICATION_CONTROLLERS), Source(PODS, of_pod))
+
+    async def plan(self, round: Round) -> Sequence[Action]:
+        controller = self._controllers.get(round.key)
+        if controller is None:
+            return ()
+        snapshot = replication_controller.Snapshot(
+            controller=controller,
+            pods=owned_or_stray(self._pods, controller),
+            failure=round.failure,
+        )
+        return replication_controller.reconcile(snapshot, round.now)
 
 
 class Deployments:
@@ -123,6 +170,58 @@ class Deployments:
             ],
         )
         return deployment.reconcile(snapshot, round.now)
+
+
+class StatefulSets:
+    name = "statefulset-controller"
+    account = "statefulset-controller"
+
+    def __init__(self, caches: Caches, features: Set[ApiFeature]) -> None:
+        self._features = features
+        self._stateful_sets = caches.use(STATEFUL_SETS, NAMESPACE)
+        self._pods = _owned(caches, PODS)
+        self._revisions = _owned(caches, CONTROLLER_REVISIONS)
+        self._claims = caches.use(PERSISTENT_VOLUME_CLAIMS)
+        self.sources = (
+            Source(STATEFUL_SETS),
+            Source(PODS, OwnerKeys(self._stateful_sets)),
+            Source(CONTROLLER_REVISIONS, OwnerKeys(self._stateful_sets)),
+            Source(PERSISTENT_VOLUME_CLAIMS, self._of_claim),
+        )
+
+    def _of_claim(self, claim: Object) -> Iterable[str]:
+        """A claim is known by its name, which holds those of its template and its set."""
+        name, namespace = claim["metadata"]["name"], claim["metadata"]["namespace"]
+        for found in self._stateful_sets.by_index(NAMESPACE, namespace):
+            for template in claim_templates(found):
+                if name.startswith(f"{template['metadata']['name']}-{found['metadata']['name']}-"):
+                    yield key_of(found)
+
+    async def plan(self, round: Round) -> Sequence[Action]:
+        found = self._stateful_sets.get(round.key)
+        if found is None:
+            return ()
+        candidates = owned_or_stray(self._pods, found)
+        snapshot = statefulset.Snapshot(
+            stateful_set=found,
+            pods=candidates,
+            revisions=owned_or_stray(self._revisions, found),
+            claims=self._claims_of(found, candidates),
+            features=self._features,
+        )
+        return statefulset.reconcile(snapshot, round.now)
+
+    def _claims_of(self, found: Object, candidates: Iterable[Object]) -> dict[str, Object]:
+        """The claims of the pods that are there, or are to be."""
+        templates = claim_templates(found)
+        if not templates:
+            return {}
+        ordinals = {ordinal_of(pod) for pod in candidates if is_member(found, pod)}
+        ordinals.update(wanted_ordinals(found))
+        names = [claim_name(found, row, ordinal) for row in templates for ordinal in ordinals]
+        namespace = found["metadata"]["namespace"]
+        claims = {name: self._claims.get(f"{namespace}/{name}") for name in names}
+        return {name: claim for name, claim in claims.items() if claim is not None}
 
 
 class DaemonSets:

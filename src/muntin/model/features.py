@@ -55,6 +55,11 @@ class ApiFeature(StrEnum):
     CRON_JOB_MINUTES = "cron-job-minutes"
     CRON_JOB_TIMESTAMPS = "cron-job-timestamps"
     EXPANSION_RECOVERY = "expansion-recovery"
+    STATEFUL_AVAILABILITY = "stateful-availability"
+    STATEFUL_SUCCEEDED_REPLACED = "stateful-succeeded-replaced"
+    STATEFUL_INDEX_LABELS = "stateful-index-labels"
+    STATEFUL_REPLACED_UNSAID = "stateful-replaced-unsaid"
+    STATEFUL_VERBS_CAPITAL = "stateful-verbs-capital"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -140,6 +145,16 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.CRON_JOB_MINUTES: (1, 25),
     # Jobs of cron jobs say when they were to start. Source: KEP 4026.
     ApiFeature.CRON_JOB_TIMESTAMPS: (1, 28),
+    # Stateful sets count pods that are available. (What is between 1.20 and 1.25 is not served.)
+    ApiFeature.STATEFUL_AVAILABILITY: (1, 25),
+    # They make pods anew that have succeeded, too. Source: kubernetes/kubernetes#121389.
+    ApiFeature.STATEFUL_SUCCEEDED_REPLACED: (1, 27),
+    # The ordinal of a pod is among its labels. Source: KEP 4017.
+    ApiFeature.STATEFUL_INDEX_LABELS: (1, 28),
+    # That pods which have ended are made anew is no event of its own. Source: CHANGELOG-1.31.
+    ApiFeature.STATEFUL_REPLACED_UNSAID: (1, 31),
+    # Their events begin with a capital. (Read in 1.36; 1.20 has none. When it came is not known.)
+    ApiFeature.STATEFUL_VERBS_CAPITAL: (1, 36),
 }
 
 

@@ -3,6 +3,7 @@
 import pytest
 from objects import APP, NOW, at, names, owner_ref, pod, said, status_of, without_status, workload
 
+from muntin.controllers.rules import replication_controller
 from muntin.controllers.rules.actions import Failure
 from muntin.controllers.rules.pod_ranking import DELETION_COST, to_delete
 from muntin.controllers.rules.replicaset import BURST, Snapshot, reconcile
@@ -123,3 +124,41 @@ def test_the_pod_that_is_missed_least_goes_first(goes, stays):
     related = [goes, stays, pod("x", node="crowded"), pod("y", node="crowded")]
     assert names(to_delete([stays, goes], 1, related, NOW)) == ["a"]
     assert len(to_delete([stays, goes], 5, related, NOW)) == 2
+
+
+def controller(replicas=2, **spec):
+    found = workload("ReplicationController", "rc", replicas, selector=dict(APP), **spec)
+    return {**found, "apiVersion": "v1"}
+
+
+@pytest.mark.parametrize(
+    "pods_of, expected",
+    [
+        (lambda rc: [], ["create pod rc-"] * 2),
+        (lambda rc: [pod("a", rc), pod("b", rc)], []),
+        (lambda rc: [pod("a", rc), pod("b", rc), pod("c", rc, ready=False)], ["delete pod c"]),
+        (lambda rc: [pod("a", rc), pod("b")], ["patch pod b"]),
+        (lambda rc: [pod("a", rc), pod("b", RS)], ["create pod rc-"]),
+    ],
+)
+def test_a_replication_controller_does_what_a_replica_set_does(pods_of, expected):
+    rc = controller()
+    actions = replication_controller.reconcile(
+        replication_controller.Snapshot(controller=rc, pods=pods_of(rc)), NOW
+    )
+    assert without_status(actions) == expected
+
+
+def test_a_replication_controller_keeps_its_kind_selector_and_failures():
+    rc = controller()
+    snapshot = replication_controller.Snapshot(
+        controller=rc, pods=[pod("a", rc)], failure=Failure("FailedCreate", "no quota")
+    )
+    batch, update = replication_controller.reconcile(snapshot, NOW)
+    (create,) = batch.actions
+    assert create.obj["metadata"]["ownerReferences"] == [owner_ref(rc)]
+    assert create.told.about["kind"] == "ReplicationController"
+    assert update.resource.plural == "replicationcontrollers"
+    assert update.obj["spec"]["selector"] == APP
+    assert update.obj["status"]["replicas"] == update.obj["status"]["fullyLabeledReplicas"] == 1
+    assert update.obj["status"]["conditions"][0]["type"] == "ReplicaFailure"

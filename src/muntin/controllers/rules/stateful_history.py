@@ -1,0 +1,101 @@
+"""The ControllerRevisions of a StatefulSet: which one is updated to, and how many are kept.
+
+Source: kubernetes v1.36 pkg/controller/statefulset/stateful_set_control.go
+(getStatefulSetRevisions, truncateHistory), pkg/controller/history/controller_history.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from muntin.controllers.rules.actions import Action, Create, Delete, Object, Update
+from muntin.controllers.rules.daemon_history import DEFAULT_HISTORY, patch_of
+from muntin.controllers.rules.ownership import controller_reference
+from muntin.controllers.rules.templates import template_hash
+from muntin.model import pods
+from muntin.model.resources import CONTROLLER_REVISIONS, STATEFUL_SETS
+
+HASH_LABEL = "controller.kubernetes.io/hash"
+LONGEST_PREFIX = 223
+
+
+def in_order(revisions: Iterable[Object]) -> list[Object]:
+    """Oldest first: by number, by age, by name."""
+    return sorted(
+        revisions,
+        key=lambda row: (
+            int(row.get("revision", 0)),
+            str(row["metadata"].get("creationTimestamp") or ""),
+            row["metadata"]["name"],
+        ),
+    )
+
+
+def template_of(revision: Object) -> Object:
+    """The pod template that a revision keeps."""
+    template = revision["data"]["spec"]["template"]
+    return {key: value for key, value in template.items() if key != "$patch"}
+
+
+def newest(stateful_set: Object, revisions: Sequence[Object]) -> Object | Action:
+    """The revision of the template as it is now; or the action that makes it the newest.
+
+    ``revisions`` are the set's own, in order.
+    """
+    wanted = patch_of(stateful_set)
+    number = int(revisions[-1].get("revision", 0)) + 1 if revisions else 1
+    equal = [row for row in revisions if row.get("data") == wanted]
+    if not equal:
+        return _create(stateful_set, revisions, number)
+    if revisions[-1].get("data") == wanted:
+        return revisions[-1]
+    return Update(resource=CONTROLLER_REVISIONS, obj={**equal[-1], "revision": number})
+
+
+def _create(stateful_set: Object, revisions: Sequence[Object], number: int) -> Action:
+    status = stateful_set.get("status") or {}
+    collisions = int(status.get("collisionCount") or 0)
+    digest = template_hash(stateful_set["spec"]["template"], collisions)
+    name = f"{stateful_set['metadata']['name'][:LONGEST_PREFIX]}-{digest}"
+    if any(row["metadata"]["name"] == name for row in revisions):
+        taken = {"replicas": 0, **status, "collisionCount": collisions + 1}
+        obj = {**stateful_set, "status": taken}
+        return Update(resource=STATEFUL_SETS, obj=obj, subresource="status")
+    labels = (stateful_set["spec"]["template"].get("metadata") or {}).get("labels") or {}
+    meta: dict[str, Any] = {
+        "name": name,
+        "namespace": stateful_set["metadata"]["namespace"],
+        "labels": {**labels, HASH_LABEL: digest},
+        "ownerReferences": [controller_reference(stateful_set)],
+    }
+    annotations = stateful_set["metadata"].get("annotations")
+    if annotations:
+        meta["annotations"] = annotations
+    return Create(
+        resource=CONTROLLER_REVISIONS,
+        obj={
+            "apiVersion": "apps/v1",
+            "kind": "ControllerRevision",
+            "metadata": meta,
+            "data": patch_of(stateful_set),
+            "revision": number,
+        },
+    )
+
+
+def surplus(
+    stateful_set: Object, revisions: Sequence[Object], in_use: Iterable[str]
+) -> list[Action]:
+    """The oldest revisions beyond the limit that nobody uses."""
+    limit = stateful_set["spec"].get("revisionHistoryLimit")
+    keep = DEFAULT_HISTORY if limit is None else int(limit)
+    used = set(in_use)
+    idle = [
+        row
+        for row in revisions
+        if row["metadata"]["name"] not in used and not pods.is_deleting(row)
+    ]
+    if keep < 0 or len(idle) <= keep:
+        return []
+    return [Delete(resource=CONTROLLER_REVISIONS, obj=row) for row in idle[: len(idle) - keep]]

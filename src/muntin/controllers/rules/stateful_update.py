@@ -1,0 +1,53 @@
+"""Which pods of a StatefulSet go to be made of the new revision: the last ones first.
+
+Source: kubernetes v1.36 pkg/controller/statefulset/stateful_set_control.go.
+"""
+
+from __future__ import annotations
+
+from muntin.controllers.rules.actions import Object
+from muntin.controllers.rules.stateful_identity import revision_of
+from muntin.controllers.rules.stateful_pods import Work, has_ended
+from muntin.model import intstr, pods
+
+
+def pods_to_update(work: Work) -> list[Object]:
+    """The pods to delete for the update in this round.
+
+    Where the API has ``maxUnavailable`` it is set, so that many may be away at once; where it has
+    not, pods go one by one, and one that is not available holds up all before it.
+    """
+    strategy = work.stateful_set["spec"].get("updateStrategy") or {}
+    if strategy.get("type") == "OnDelete":
+        return []
+    rolling = strategy.get("rollingUpdate") or {}
+    partition = int(rolling.get("partition") or 0)
+    if rolling.get("maxUnavailable") is None:
+        return _one_by_one(work, partition)
+    most = max(intstr.resolve(rolling["maxUnavailable"], len(work.replicas), round_up=False), 1)
+    return _several(work, partition, most)
+
+
+def _one_by_one(work: Work, partition: int) -> list[Object]:
+    for index in reversed(range(partition, len(work.replicas))):
+        pod = work.replicas[index]
+        if pod is not None and _is_outdated(work, pod):
+            return [pod]
+        if work.is_unavailable(pod):
+            return []
+    return []
+
+
+def _several(work: Work, partition: int, most: int) -> list[Object]:
+    spare = most - sum(map(work.is_unavailable, work.replicas))
+    outdated = [
+        pod
+        for pod in reversed(work.replicas[partition:])
+        if pod is not None and _is_outdated(work, pod)
+    ]
+    return outdated[: max(spare, 0)]
+
+
+def _is_outdated(work: Work, pod: Object) -> bool:
+    going = pods.is_deleting(pod) or has_ended(work, pod)
+    return revision_of(pod) != work.update and not going
