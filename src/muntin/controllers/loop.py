@@ -26,7 +26,13 @@ from muntin.controllers.quotas import ResourceQuotas
 from muntin.controllers.services import Endpoints, EndpointSlices
 from muntin.controllers.volume_binding import EphemeralVolumes, VolumeBinder, VolumeExpander
 from muntin.controllers.volumes import ClaimProtection, VolumeProtection
-from muntin.controllers.workloads import DaemonSets, Deployments, ReplicaSets
+from muntin.controllers.workloads import (
+    DaemonSets,
+    Deployments,
+    ReplicaSets,
+    ReplicationControllers,
+    StatefulSets,
+)
 from muntin.kit.clock import Clock, SystemClock
 from muntin.model.features import ApiFeature
 from muntin.seams.kube.client import Client
@@ -70,6 +76,8 @@ async def run(
     controllers: list[Controller] = [
         Deployments(caches),
         ReplicaSets(caches),
+        ReplicationControllers(caches),
+        StatefulSets(caches, config.features),
         DaemonSets(caches),
         EndpointSlices(caches),
         Endpoints(caches),

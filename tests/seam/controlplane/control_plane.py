@@ -17,6 +17,7 @@ from muntin.apiserver.loop import ApiServer
 from muntin.controllers import loop as controllers
 from muntin.controllers.config import ControllersConfig
 from muntin.kit import errors
+from muntin.model.features import features_of
 from muntin.model.resources import LEASES, NODES, PODS, SERVICE_ACCOUNTS
 from muntin.scheduler import loop as scheduler
 from muntin.scheduler.config import SchedulerConfig
@@ -165,6 +166,7 @@ async def control_plane(*, nodes=("n1", "n2", "n3"), node_grace_s=50.0, version=
             root_ca="root",
             cluster_cidr=ipaddress.ip_network("10.244.0.0/16"),
             node_grace_s=node_grace_s,
+            features=features_of(version),
         )
         clients = client_for(server)
         tasks = [
