@@ -73,7 +73,7 @@ class _Scheduler:
             self._writer.refuse(pod, Decision(message=str(err)), reason="SchedulerError")
             return
         if decision.node:
-            self._world.cluster.set_pod(pod, decision.node)
+            self._world.reserve(pod, decision.node)
             self._writer.bind(waiting, decision.node)
             return
         if decision.nominated is not None:

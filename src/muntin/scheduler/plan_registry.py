@@ -15,6 +15,7 @@ from muntin.scheduler.plan_affinity import affinity_filter, affinity_scores
 from muntin.scheduler.plan_framework import Plugin, default_normalize
 from muntin.scheduler.plan_nodes import Object
 from muntin.scheduler.plan_spread import spread_filter, spread_scores
+from muntin.scheduler.plan_volumes import VOLUME_PLUGINS
 
 PLUGINS: tuple[Plugin, ...] = (
     Plugin(name="SchedulingGates"),
@@ -38,6 +39,7 @@ PLUGINS: tuple[Plugin, ...] = (
     ),
     Plugin(name="NodePorts", local=filters.node_ports),
     Plugin(name="NodeResourcesFit", local=filters.resources_fit, raw=scores.resource_score),
+    *VOLUME_PLUGINS,
     Plugin(name="PodTopologySpread", filter=spread_filter, score=spread_scores, weight=2),
     Plugin(name="InterPodAffinity", filter=affinity_filter, score=affinity_scores, weight=2),
     Plugin(name="DefaultPreemption"),

@@ -20,7 +20,9 @@ from muntin.model.windows_releases import NAMESPACE_SELECTORS
 from muntin.scheduler.config import SchedulerConfig
 from muntin.scheduler.plan_hints import NodeChange, PodChange
 from muntin.scheduler.plan_nodes import ClusterState
+from muntin.scheduler.plan_volumes import PLUGINS
 from muntin.scheduler.queue import SchedulingQueue
+from muntin.scheduler.volumes import Volumes
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
 
@@ -73,6 +75,9 @@ class World:
         if config.kubernetes >= NAMESPACE_SELECTORS:
             watched.append(NAMESPACES)
         self._by_resource = {resource: informer(resource) for resource in watched}
+        self.volumes = Volumes(
+            client, self.cluster.storage, clock, lambda: self.queue.something_changed(*PLUGINS)
+        )
         self._by_resource[NODES].add_handler(OnChange(self._node_changed))
         self._by_resource[PODS].add_handler(_PodHandler(self))
         if NAMESPACES in self._by_resource:
@@ -81,12 +86,19 @@ class World:
     @property
     def informers(self) -> list[Informer]:
         """All informers, to be run."""
-        return list(self._by_resource.values())
+        return [*self._by_resource.values(), *self.volumes.informers]
 
     async def synced(self) -> None:
         """Return when all caches are filled."""
         for informer in self.informers:
             await informer.synced.wait()
+
+    def reserve(self, pod: Object, node: str) -> None:
+        """Assume that the pod is on ``node``, with the volumes that it gets there."""
+        self.cluster.set_pod(pod, node)
+        info = self.cluster.get(node)
+        if info is not None and info.node is not None:
+            self.volumes.reserve(pod, info.node)
 
     def forget(self, uid: str) -> None:
         """A pod that was assumed to be on a node is not."""

@@ -47,6 +47,7 @@ class Writer:
     async def run(self) -> None:
         """Write what is decided until cancelled."""
         async with asyncio.TaskGroup() as group:
+            self._group = group
             for recorder in self._recorders.values():
                 group.create_task(recorder.run())
             for _ in range(self._binders):
@@ -76,6 +77,24 @@ class Writer:
     async def _bind_all(self) -> None:
         while True:
             waiting, node = await self._bindings.get()
+            if self._world.volumes.has_reserved(waiting.pod):
+                # A provisioner may take its time; nobody else waits for it.
+                self._group.create_task(self._bind_with_volumes(waiting, node))
+            else:
+                await self._bind(waiting, node)
+
+    async def _bind_with_volumes(self, waiting: Waiting, node: str) -> None:
+        uid = waiting.pod["metadata"]["uid"]
+        try:
+            await self._world.volumes.bind(waiting.pod, lambda: self._world.queue.knows(uid))
+        except errors.MuntinError as err:
+            log.info("volumes not bound", **fields(pod=object_ref(waiting.pod), error=err))
+            self._world.forget(uid)
+            if self._world.queue.knows(uid):
+                self._world.queue.failed(uid, frozenset(), is_error=True)
+                text = f'running PreBind plugin "VolumeBinding": {err.message}'
+                self.refuse(waiting.pod, Decision(message=text), reason="SchedulerError")
+        else:
             await self._bind(waiting, node)
 
     async def _bind(self, waiting: Waiting, node: str) -> None:
