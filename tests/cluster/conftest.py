@@ -20,6 +20,13 @@ from samples import NAMESPACE, User, sample_pods
 from traffic_lab import TRAFFIC_CLUSTER, TRAFFIC_PODS, TrafficLab
 from whole_cluster import Cluster, eventually, run
 
+QUICK = """apiVersion: muntin.dev/v1alpha1
+kind: Cluster
+controllerManager:
+  horizontalPodAutoscalerSyncPeriod: 2s
+"""
+"""The cluster of most tests: what autoscalers do takes seconds."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _needs_root() -> None:
@@ -31,8 +38,10 @@ def _needs_root() -> None:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """lin01, win01 and win02, for the whole session."""
     one = Cluster(f"t{os.getpid()}", tmp_path_factory.mktemp("cluster"))
+    file = one.folder / "cluster.yaml"
+    file.write_text(QUICK)
     try:
-        one.up()
+        one.up("--config", str(file))
         yield one
     finally:
         one.down()

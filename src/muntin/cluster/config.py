@@ -12,6 +12,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
+from muntin.controllers.rules.horizontal_settings import Settings as AutoscalingSettings
 from muntin.model.gates import Profile, Version
 
 API_VERSION = "muntin.dev/v1alpha1"
@@ -101,7 +102,7 @@ class ClusterConfig:
     """A whole cluster. ``access`` is what the Cluster file says of the API server's users,
     ``admission`` what of its built-in admission plugins; ``runtime_config`` turns versions of the
     API on and off. ``registry_config_dir`` is a hosts.toml tree for the containerds of Linux nodes,
-    empty for none."""
+    empty for none. ``autoscaling``: how HorizontalPodAutoscalers are run."""
 
     name: str
     kubernetes: Version
@@ -111,6 +112,7 @@ class ClusterConfig:
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     registry_config_dir: str = ""
+    autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
 
     @property
     def context(self) -> str:

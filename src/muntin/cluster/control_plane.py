@@ -127,6 +127,10 @@ def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> Controlle
         cluster_cidr=config.networking.pod_subnet,
         node_mask=POD_PREFIX_LENGTH,
         features=features_of(config.kubernetes),
+        autoscaling=replace(
+            config.autoscaling,
+            own_tolerance=is_in(ApiFeature.OWN_TOLERANCES, config.kubernetes),
+        ),
     )
 
 

@@ -29,6 +29,7 @@ from muntin.cluster.config import (
     Taint,
 )
 from muntin.cluster.yaml_fields import Place
+from muntin.controllers.rules.horizontal_settings import Settings as AutoscalingSettings
 from muntin.kit.errors import Invalid
 from muntin.model import schema
 from muntin.model import windows_releases as releases
@@ -86,6 +87,7 @@ class Draft:
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     runtime_config: dict[str, bool] = field(default_factory=dict)
     registry_config_dir: str = ""
+    autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     origins: dict[str, Place | str] = field(default_factory=dict)
 
     def wrong(self, path: str, message: str) -> NoReturn:
@@ -140,6 +142,7 @@ def resolve(draft: Draft) -> ClusterConfig:
         admission=draft.admission,
         runtime_config=_runtime_config(draft, version),
         registry_config_dir=draft.registry_config_dir,
+        autoscaling=draft.autoscaling,
     )
 
 

@@ -58,6 +58,10 @@ def decode(text: str, file: str) -> Draft:
             draft.origins["apiServer.runtimeConfig"] = served
             draft.runtime_config = served.mapping().booleans()
         draft.access = access_file.read(section, Path(file).parent)
+    if (controllers := document.take("controllerManager")) is not None:
+        from muntin.cluster import controller_file
+
+        draft.autoscaling = controller_file.read(controllers.mapping())
     document.finish()
     return draft
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from muntin.controllers.rules.horizontal_settings import Settings as AutoscalingSettings
 from muntin.controllers.rules.node_lifecycle import GRACE_S
 from muntin.model.features import ApiFeature
 
@@ -26,3 +27,4 @@ class ControllersConfig:
     node_grace_s: float = GRACE_S
     discovery_interval_s: float = 30.0
     features: Set[ApiFeature] = frozenset(ApiFeature)
+    autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)

@@ -12,6 +12,7 @@ from muntin.controllers.access import (
     ServiceAccountTokens,
     TokenCleaner,
 )
+from muntin.controllers.autoscaling import HorizontalPodAutoscalers
 from muntin.controllers.caches import Caches
 from muntin.controllers.catalog import Catalog
 from muntin.controllers.config import ControllersConfig
@@ -73,6 +74,32 @@ async def run(
         return clients[account]
 
     collector = GarbageCollector(caches, catalog, client(GarbageCollector.account), clock)
+    controllers = _controllers(config, caches, catalog, client, clock, directories)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(caches.run())
+        for controller in controllers:
+            loop, recorder = _loop(controller, caches, client(controller.account), clock)
+            if isinstance(controller, ResourceQuotas):
+                controller.queue = loop.queue
+            group.create_task(recorder.run())
+            workers = 1 if isinstance(controller, NodeIpam) else 2
+            group.create_task(loop.run(workers=workers))
+        loop, recorder = _loop(collector, caches, client(collector.account), clock)
+        group.create_task(recorder.run())
+        group.create_task(collector.watch(loop.queue, config.discovery_interval_s))
+        group.create_task(_collect(collector, loop))
+        log.info("controllers started")
+
+
+def _controllers(
+    config: ControllersConfig,
+    caches: Caches,
+    catalog: Catalog,
+    client: Callable[[str], Client],
+    clock: Clock,
+    directories: Directories | None,
+) -> list[Controller]:
+    """All but the garbage collector; ``client`` gives each its own."""
     controllers: list[Controller] = [
         Deployments(caches),
         ReplicaSets(caches),
@@ -107,20 +134,11 @@ async def run(
     if directories is not None:
         recovers = ApiFeature.EXPANSION_RECOVERY in config.features
         controllers.append(LocalVolumes(caches, directories, clock, recovers=recovers))
-    async with asyncio.TaskGroup() as group:
-        group.create_task(caches.run())
-        for controller in controllers:
-            loop, recorder = _loop(controller, caches, client(controller.account), clock)
-            if isinstance(controller, ResourceQuotas):
-                controller.queue = loop.queue
-            group.create_task(recorder.run())
-            workers = 1 if isinstance(controller, NodeIpam) else 2
-            group.create_task(loop.run(workers=workers))
-        loop, recorder = _loop(collector, caches, client(collector.account), clock)
-        group.create_task(recorder.run())
-        group.create_task(collector.watch(loop.queue, config.discovery_interval_s))
-        group.create_task(_collect(collector, loop))
-        log.info("controllers started")
+    autoscaler = client(HorizontalPodAutoscalers.account)
+    controllers.append(
+        HorizontalPodAutoscalers(caches, catalog, autoscaler, clock, config.autoscaling)
+    )
+    return controllers
 
 
 def _loop(
