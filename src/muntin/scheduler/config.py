@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from muntin.model.gates import Version
 from muntin.model.windows_releases import DEFAULT_KUBERNETES
+from muntin.scheduler.extender_config import ExtenderConfig
 from muntin.scheduler.plan_registry import DEFAULT_PROFILE, Profile
 
 
@@ -17,6 +18,7 @@ class SchedulerConfig:
     """
 
     profiles: tuple[Profile, ...] = (DEFAULT_PROFILE,)
+    extenders: tuple[ExtenderConfig, ...] = ()
     initial_backoff_s: float = 1.0
     max_backoff_s: float = 10.0
     unschedulable_limit_s: float = 300.0

@@ -56,17 +56,17 @@ class _Scheduler:
         """One decision after the other; what they lead to is written meanwhile."""
         while True:
             waiting = await self._world.queue.pop()
-            self._decide(waiting)
+            await self._decide(waiting)
             await asyncio.sleep(0)
 
-    def _decide(self, waiting: Waiting) -> None:
+    async def _decide(self, waiting: Waiting) -> None:
         pod, queue = waiting.pod, self._world.queue
         uid = pod["metadata"]["uid"]
         if pods.is_deleting(pod) or pods.node_name(pod):
             queue.remove(uid)
             return
         try:
-            decision = self._plan(pod)
+            decision = await self._plan(pod)
         except Exception as err:
             log.exception("scheduling a pod failed", **fields(pod=object_ref(pod)))
             queue.failed(uid, frozenset(), is_error=True)
@@ -84,7 +84,7 @@ class _Scheduler:
             queue.failed(uid, decision.plugins)
         self._writer.refuse(pod, decision)
 
-    def _plan(self, pod: Object) -> Decision:
+    async def _plan(self, pod: Object) -> Decision:
         world = self._world
         profile = self._profiles[world.scheduler_name(pod)]
         request = Request(pod, self._words)
@@ -92,8 +92,14 @@ class _Scheduler:
         cycle = Cycle(request, world.cluster, world.namespace_labels, companions, profile.args)
         search = Search(cycle, profile, self._memory, self._turn)
         self._turn += search.looked_at
+        extenders = world.extenders
+        if extenders is not None:
+            await extenders.filter(search)
         if search.feasible:
-            return choose(search)
+            return choose(search, await extenders.scores(search) if extenders else None)
         if not profile.preempts or not len(world.cluster):
             return search.refusal()
-        return decide(search, find_room(search, world.budgets, offset=self._turn))
+        room = find_room(search, world.budgets, offset=self._turn)
+        if extenders is not None:
+            room = await extenders.preempt(pod, room, world.cluster)
+        return decide(search, room)

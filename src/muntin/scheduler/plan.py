@@ -8,7 +8,7 @@ Source: kubernetes v1.34 pkg/scheduler/schedule_one.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from muntin.model import pods
@@ -87,6 +87,16 @@ class Search:
             if found is not None:
                 return found
         return self._kind.unfit(self.cycle.request, info) or _first(checks, info)
+
+    def keep(self, names: Collection[str], refused: Mapping[str, Unfit]) -> None:
+        """Of the feasible nodes leave these; ``refused`` says why the others are out."""
+        kept = [
+            (info, row)
+            for info, row in zip(self.feasible, self.rows, strict=True)
+            if info.name in names and info.name not in refused
+        ]
+        self.feasible, self.rows = [info for info, _ in kept], [row for _, row in kept]
+        self.unfit.update(refused)
 
     def _waiting_there(self, info: NodeInfo) -> list[Object]:
         request = self.cycle.request

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from muntin.kit.clock import Clock
 from muntin.model import pods
 from muntin.model.resources import (
@@ -25,6 +27,9 @@ from muntin.scheduler.queue import SchedulingQueue
 from muntin.scheduler.volumes import Volumes
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
+
+if TYPE_CHECKING:
+    from muntin.scheduler.extender import Extenders
 
 _OWNERS: dict[str, Resource] = {
     "ReplicaSet": REPLICA_SETS,
@@ -57,6 +62,14 @@ def _slim_pod(pod: Object) -> Object:
     return pod
 
 
+def _extenders(config: SchedulerConfig) -> Extenders | None:
+    if not config.extenders:
+        return None
+    from muntin.scheduler.extender import Extenders
+
+    return Extenders(config.extenders)
+
+
 class World:
     """The informers, and what is worked out of them as they change."""
 
@@ -64,11 +77,13 @@ class World:
         self.cluster = ClusterState()
         self.queue = SchedulingQueue(clock, config)
         self.namespace_labels: dict[str, dict[str, str]] = {}
+        self.extenders = _extenders(config)
         self._scheduler_names = {profile.scheduler_name for profile in config.profiles}
 
         def informer(resource: Resource) -> Informer:
             indexers = {"namespace": _namespace} if resource is SERVICES else None
-            transform = _slim_pod if resource is PODS else _slim
+            slim = resource is PODS and not config.extenders  # an extender is given all of a pod
+            transform = _slim_pod if slim else _slim
             return Informer(client, resource, indexers=indexers, transform=transform, clock=clock)
 
         watched = [NODES, PODS, SERVICES, POD_DISRUPTION_BUDGETS, *_OWNERS.values()]

@@ -101,9 +101,11 @@ class Writer:
         pod = waiting.pod
         meta = pod["metadata"]
         try:
-            await self._client.create(
-                PODS, _binding(pod, node), meta["namespace"], subresource="binding"
-            )
+            extenders = self._world.extenders
+            if extenders is None or not await extenders.bind(pod, node):
+                await self._client.create(
+                    PODS, _binding(pod, node), meta["namespace"], subresource="binding"
+                )
         except errors.NotFound:
             self._world.forget(meta["uid"])
             self._world.queue.remove(meta["uid"])

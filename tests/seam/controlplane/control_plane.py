@@ -6,6 +6,7 @@ once and are gone when their deletion is asked for.
 
 import asyncio
 import contextlib
+import dataclasses
 import ipaddress
 import time
 
@@ -155,7 +156,9 @@ class ControlPlane:
 
 
 @contextlib.asynccontextmanager
-async def control_plane(*, nodes=("n1", "n2", "n3"), node_grace_s=50.0, version=(1, 34)):
+async def control_plane(
+    *, nodes=("n1", "n2", "n3"), node_grace_s=50.0, version=(1, 34), scheduling=None
+):
     config = ApiServerConfig(
         kubernetes_version=".".join(map(str, version)), service_account_key=key_pem()
     )
@@ -174,7 +177,8 @@ async def control_plane(*, nodes=("n1", "n2", "n3"), node_grace_s=50.0, version=
             for coro in (
                 controllers.run(settings, clients),
                 scheduler.run(
-                    SchedulerConfig(kubernetes=version), clients("system:kube-scheduler")
+                    dataclasses.replace(scheduling or SchedulerConfig(), kubernetes=version),
+                    clients("system:kube-scheduler"),
                 ),
                 plane.kubelets(),
             )
