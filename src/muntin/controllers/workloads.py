@@ -15,6 +15,7 @@ from muntin.controllers.rules import (
     statefulset,
 )
 from muntin.controllers.rules.actions import Action
+from muntin.controllers.rules.daemon_backoff import Wait, after
 from muntin.controllers.rules.stateful_identity import (
     claim_name,
     claim_templates,
@@ -234,6 +235,7 @@ class DaemonSets:
         self._revisions = _owned(caches, CONTROLLER_REVISIONS)
         self._nodes = caches.use(NODES)
         self._placed_by: dict[str, object] = {}
+        self._waits: dict[str, dict[str, Wait]] = {}
         self.sources = (
             Source(DAEMON_SETS),
             Source(PODS, OwnerKeys(self._daemon_sets)),
@@ -258,12 +260,19 @@ class DaemonSets:
     async def plan(self, round: Round) -> Sequence[Action]:
         daemon_set = self._daemon_sets.get(round.key)
         if daemon_set is None:
+            self._waits.pop(round.key, None)
             return ()
+        waits = self._waits.get(round.key, {})
         snapshot = daemonset.Snapshot(
             daemon_set=daemon_set,
             nodes=sorted(self._nodes, key=key_of),
             pods=owned_or_stray(self._pods, daemon_set),
-            revisions=self._revisions.by_index(OWNER, daemon_set["metadata"]["uid"]),
+            revisions=owned_or_stray(self._revisions, daemon_set),
             failure=round.failure,
+            waits=waits,
         )
-        return daemonset.reconcile(snapshot, round.now)
+        actions = daemonset.reconcile(snapshot, round.now)
+        for node in daemonset.failed_nodes(actions):
+            waits = self._waits.setdefault(round.key, {})
+            waits[node] = after(waits.get(node), round.now)
+        return actions

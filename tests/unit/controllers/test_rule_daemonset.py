@@ -3,9 +3,10 @@
 import pytest
 from objects import NOW, at, node, pod, said, status_of, template, without_status, workload
 
+from muntin.controllers.rules.daemon_backoff import Wait, after
 from muntin.controllers.rules.daemon_history import HASH_LABEL, history_actions
 from muntin.controllers.rules.daemon_placement import belongs
-from muntin.controllers.rules.daemonset import Snapshot, reconcile
+from muntin.controllers.rules.daemonset import Snapshot, failed_nodes, reconcile
 
 WINDOWS_TAINT = {"key": "os", "value": "windows", "effect": "NoSchedule"}
 
@@ -27,9 +28,12 @@ def on(name, owner, of=None, **kwargs):
     return pod(f"p-{name}", owner, node=name, labels=labels, **kwargs)
 
 
-def decide(owner, nodes, pods, revisions=None):
+def decide(owner, nodes, pods, revisions=None, waits=None):
     revisions = [revision_of(owner)] if revisions is None else revisions
-    return reconcile(Snapshot(daemon_set=owner, nodes=nodes, pods=pods, revisions=revisions), NOW)
+    snapshot = Snapshot(
+        daemon_set=owner, nodes=nodes, pods=pods, revisions=revisions, waits=waits or {}
+    )
+    return reconcile(snapshot, NOW)
 
 
 @pytest.mark.parametrize(
@@ -111,14 +115,34 @@ def test_a_failed_pod_is_told_of_and_replaced_and_a_second_one_removed():
     owner = daemon_set()
     actions = decide(owner, [node("n1")], [on("n1", owner, phase="Failed")])
     assert without_status(actions) == ["note FailedDaemonPod", "delete pod p-n1"]
-    fresh = on("n1", owner, phase="Failed", creationTimestamp=at(-1))
-    assert without_status(decide(owner, [node("n1")], [fresh])) == []
-    assert "again 10" in said(decide(owner, [node("n1")], [fresh]))
+    assert failed_nodes(actions) == ["n1"]
     second = on("n1", owner)
     second["metadata"].update(name="p2", uid="p2", creationTimestamp=at())
     assert without_status(decide(owner, [node("n1")], [on("n1", owner), second])) == [
         "delete pod p2"
     ]
+
+
+def test_a_pod_that_goes_on_failing_is_replaced_less_and_less_often():
+    owner, found = daemon_set(), [node("n1"), node("n2")]
+    pods = [on("n1", owner, phase="Failed"), on("n2", owner, phase="Succeeded")]
+    actions = decide(owner, found, pods, waits={"n1": Wait(NOW - 3, 8.0)})
+    assert without_status(actions) == ["note SucceededDaemonPod", "delete pod p-n2"]
+    assert "again 5" in said(actions)
+    assert failed_nodes(actions) == []
+    assert "delete pod p-n1" in said(decide(owner, found, pods, waits={"n1": Wait(NOW - 8, 8.0)}))
+    waits, wait = [], None
+    for number in range(12):
+        wait = after(wait, NOW + number)
+        waits.append(wait.delay_s)
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
+    assert after(wait, NOW + 2000).delay_s == 1
+
+
+def test_pods_that_ended_and_are_going_count_no_longer():
+    owner = daemon_set()
+    going = on("n1", owner, phase="Failed", deletionTimestamp=at())
+    assert without_status(decide(owner, [node("n1")], [going])) == ["create pod ds-"]
 
 
 def update(pods_of, **strategy):
@@ -166,6 +190,110 @@ def test_an_update_waits_for_the_new_pod_but_not_for_broken_old_ones():
     ) == ["delete pod p-n2"]
 
 
+SURGE = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+TWO = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "50%", "maxUnavailable": 0}}
+
+
+def renamed(pod):
+    pod["metadata"].update(name=pod["metadata"]["name"].replace("p-", "q-"), uid="new")
+    return pod
+
+
+def beside(name, ready):
+    """On n1 an old pod and the new one."""
+
+    def pods_of(new, old):
+        olds = [on(each, new, old) for each in ("n1", "n2", "n3")]
+        return [*olds, renamed(on(name, new, ready=ready))]
+
+    return pods_of
+
+
+@pytest.mark.parametrize(
+    "pods_of, strategy, expected",
+    [
+        (lambda new, old: [on(n, new, old) for n in ("n1", "n2", "n3")], SURGE, ["n1"]),
+        (lambda new, old: [on(n, new, old) for n in ("n1", "n2", "n3")], TWO, ["n1", "n2"]),
+        (beside("n1", ready=False), SURGE, []),
+        (beside("n1", ready=False), TWO, ["n2"]),
+        (beside("n1", ready=True), SURGE, ["delete pod p-n1"]),
+        (
+            lambda new, old: [
+                on("n1", new, old, ready=False),
+                on("n2", new, old),
+                on("n3", new, old),
+            ],
+            SURGE,
+            ["n1", "n2"],
+        ),
+        (lambda new, old: [on("n1", new, old), on("n2", new)], SURGE, ["n3"]),
+        (
+            lambda new, old: [
+                on("n1", new, deletionTimestamp=at()),
+                on("n2", new),
+                on("n3", new),
+            ],
+            SURGE,
+            ["n1"],
+        ),
+    ],
+)
+def test_with_surge_the_new_pod_comes_before_the_old_one_goes(pods_of, strategy, expected):
+    old = daemon_set("one")
+    new = daemon_set("two", updateStrategy=strategy)
+    revisions = [revision_of(old), {**revision_of(new), "revision": 2}]
+    nodes = [node(name) for name in ("n1", "n2", "n3")]
+    done = []
+    for action in decide(new, nodes, pods_of(new, old), revisions):
+        for each in getattr(action, "actions", ()):
+            terms = each.obj["spec"].get("affinity", {}).get("nodeAffinity", {})
+            if terms:
+                term = terms["requiredDuringSchedulingIgnoredDuringExecution"]
+                done += term["nodeSelectorTerms"][0]["matchFields"][0]["values"]
+            else:
+                done += said([each])
+    assert done == expected
+
+
+def test_with_surge_a_node_keeps_two_pods_only_while_the_old_one_is_needed():
+    old = daemon_set("one")
+    new = daemon_set("two", updateStrategy=SURGE)
+    revisions = [revision_of(old), {**revision_of(new), "revision": 2}]
+
+    def after_look(old_ready, new_ready, *more):
+        pods = [on("n1", new, old, ready=old_ready), renamed(on("n1", new, ready=new_ready))]
+        return without_status(decide(new, [node("n1")], [*pods, *more], revisions))
+
+    third = on("n1", new, old, creationTimestamp=at())
+    third["metadata"].update(name="third", uid="third")
+    assert after_look(True, False) == []
+    assert after_look(True, True) == ["delete pod p-n1"]
+    assert after_look(False, False) == ["delete pod p-n1"]
+    assert after_look(True, False, third) == ["delete pod third"]
+
+
+def test_with_surge_a_pod_stays_where_it_no_longer_belongs_until_it_can_be_spared():
+    new = daemon_set("two", updateStrategy=SURGE)
+    old = daemon_set("one")
+    revisions = [revision_of(old), {**revision_of(new), "revision": 2}]
+    nodes = [node("n1"), node("n2", taints=[{"key": "x", "effect": "NoSchedule"}])]
+
+    def after_look(ready):
+        pods = [on("n1", new, ready=ready), on("n2", new, old)]
+        return without_status(decide(new, nodes, pods, revisions))
+
+    assert after_look(False) == []
+    assert after_look(True) == ["delete pod p-n2"]
+
+
+def test_revisions_left_behind_are_taken_in():
+    owner = daemon_set()
+    stray = revision_of(owner)
+    del stray["metadata"]["ownerReferences"]
+    patches = said(decide(owner, [node("n1")], [], [stray]))
+    assert patches == [f"patch controllerrevision {stray['metadata']['name']}"]
+
+
 def test_going_back_makes_the_old_revision_the_newest():
     owner = daemon_set("one")
     other = {**revision_of(daemon_set("two")), "revision": 2}
@@ -181,7 +309,10 @@ def test_revisions_beyond_the_limit_go_unless_in_use():
     ]
     in_use = on("n1", owner, daemon_set("one"))
     found = said(history_actions(owner, revisions, [in_use]))
-    assert found == [f"delete controllerrevision {revisions[1]['metadata']['name']}"]
+    assert found == [
+        f"delete controllerrevision {revisions[1]['metadata']['name']}",
+        f"delete controllerrevision {revisions[2]['metadata']['name']}",
+    ]
 
 
 def test_status():

@@ -31,7 +31,8 @@ def revision_hash(revision: Object) -> str:
 def current_revision(daemon_set: Object, revisions: Sequence[Object]) -> Object | None:
     """The revision of the template that the DaemonSet has now."""
     wanted = patch_of(daemon_set)
-    return next((row for row in _owned(daemon_set, revisions) if row.get("data") == wanted), None)
+    equal = [row for row in _owned(daemon_set, revisions) if row.get("data") == wanted]
+    return max(equal, key=lambda row: int(row.get("revision", 0)), default=None)
 
 
 def _owned(daemon_set: Object, revisions: Sequence[Object]) -> list[Object]:
@@ -49,14 +50,14 @@ def history_actions(
         return [_create(daemon_set, revisions, newest + 1)]
     if int(current.get("revision", 0)) < newest:
         return [Update(resource=CONTROLLER_REVISIONS, obj={**current, "revision": newest + 1})]
-    limit = daemon_set["spec"].get("revisionHistoryLimit", DEFAULT_HISTORY)
+    limit = daemon_set["spec"].get("revisionHistoryLimit")
     in_use = {(pod["metadata"].get("labels") or {}).get(HASH_LABEL) for pod in owned_pods}
     old = sorted(
         (row for row in owned if row is not current and not pods.is_deleting(row)),
         key=lambda row: int(row.get("revision", 0)),
     )
     idle = [row for row in old if revision_hash(row) not in in_use]
-    surplus = max(len(idle) - int(limit), 0)
+    surplus = max(len(old) - (DEFAULT_HISTORY if limit is None else int(limit)), 0)
     return [Delete(resource=CONTROLLER_REVISIONS, obj=row) for row in idle[:surplus]]
 
 
