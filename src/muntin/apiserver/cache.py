@@ -31,6 +31,7 @@ LOAD_PIECE = 1000
 REPLAY = 2000  # revisions of history shown again after a restart, so that watches go on
 RING_EVENTS = 20_000
 RING_BYTES = 16 * 1024 * 1024  # per resource; few resources ever reach it
+RING_LEAST = 100  # kept whatever their size and age, as upstream does
 RETRY_S = 0.2
 
 
@@ -89,11 +90,19 @@ class ResourceCache:
         self.ring.append(event)
         self._ring_bytes += len(event.item.raw)
         while len(self.ring) > RING_EVENTS or (
-            self._ring_bytes > RING_BYTES and len(self.ring) > 100
+            self._ring_bytes > RING_BYTES and len(self.ring) > RING_LEAST
         ):
-            oldest = self.ring.popleft()
-            self.ring_floor = oldest.revision
-            self._ring_bytes -= len(oldest.item.raw)
+            self._drop_oldest()
+
+    def forget(self, revision: int) -> None:
+        """Drop the events up to ``revision``, but for the newest of all."""
+        while len(self.ring) > RING_LEAST and self.ring[0].revision <= revision:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        oldest = self.ring.popleft()
+        self.ring_floor = oldest.revision
+        self._ring_bytes -= len(oldest.item.raw)
 
     def events_after(self, revision: int) -> list[Event] | None:
         """Events newer than ``revision``; None when some of them are no longer kept."""
@@ -297,6 +306,11 @@ class Cache:
             return
         revisions = change.create_revision, change.revision
         self._set_aside(Record(change.key, change.value, *revisions))
+
+    def forget(self, revision: int) -> None:
+        """Remember no more what happened up to ``revision``, which the store forgets, too."""
+        for resource in self.by_storage.values():
+            resource.forget(revision)
 
     # -- waiting -----------------------------------------------------------------------------
 

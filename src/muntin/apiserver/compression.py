@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
 from muntin.kit.http.messages import Answer, Request, Response
 
@@ -43,7 +43,7 @@ async def compressed(answer: Response) -> Response:
     if isinstance(body, bytes):
         if len(body) > THRESHOLD_BYTES:
             answer.body = await _whole(body)
-            answer.headers = _marked(answer)
+            answer.headers = marked(answer.headers)
     elif isinstance(body, AsyncIterable):
         first, rest, ended = await _beginning(body)
         if ended:
@@ -51,14 +51,15 @@ async def compressed(answer: Response) -> Response:
         else:
             answer.body = _pieces(first, rest)
         if not ended or len(first) > THRESHOLD_BYTES:
-            answer.headers = _marked(answer)
+            answer.headers = marked(answer.headers)
     return answer
 
 
-def _marked(answer: Response) -> dict[str, str]:
-    vary = answer.headers.get("Vary", "")
+def marked(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of an answer that is in gzip."""
+    vary = headers.get("Vary", "")
     return {
-        **answer.headers,
+        **headers,
         "Content-Encoding": "gzip",
         "Vary": f"{vary}, Accept-Encoding" if vary else "Accept-Encoding",
     }

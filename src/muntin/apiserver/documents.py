@@ -110,12 +110,16 @@ async def _openapi_v3_index(core: Core, request: ApiRequest) -> Response:
     return core.published.v3_index().response(request)
 
 
-# The documents take up to a tenth of a second to write: in a thread, others are served meanwhile.
+# The documents take up to a tenth of a second to write, and some milliseconds to unpack: in a
+# thread, others are served meanwhile.
 async def _openapi_v3(core: Core, request: ApiRequest, root: str) -> Response:
-    found = await asyncio.to_thread(core.published.v3, root)
-    if found is None:
-        raise status.unknown_path()
-    answer = found.response(request)
+    def make() -> Response:
+        found = core.published.v3(root)
+        if found is None:
+            raise status.unknown_path()
+        return found.response(request)
+
+    answer = await asyncio.to_thread(make)
     if request.param("hash"):
         answer.headers = {**answer.headers, "Cache-Control": "public, immutable"}
     return answer
@@ -123,8 +127,11 @@ async def _openapi_v3(core: Core, request: ApiRequest, root: str) -> Response:
 
 async def _openapi_v2(core: Core, request: ApiRequest) -> Response:
     protobuf = GNOSTIC in request.http.headers.get("accept", "")
-    found = await asyncio.to_thread(core.published.v2, protobuf=protobuf)
-    return found.response(request)
+
+    def make() -> Response:
+        return core.published.v2(protobuf=protobuf).response(request)
+
+    return await asyncio.to_thread(make)
 
 
 # -- health, version, metrics -----------------------------------------------------------------

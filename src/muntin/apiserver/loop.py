@@ -44,7 +44,7 @@ from muntin.apiserver.request import User
 from muntin.apiserver.services import ServiceAllocator
 from muntin.apiserver.token_tracking import TokenTracking
 from muntin.apiserver.webhooks import WebhookClient
-from muntin.kit import errors
+from muntin.kit import errors, memory
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.http.server import HttpServer, Limits
@@ -149,6 +149,7 @@ class ApiServer:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
+        memory.keep_large_apart()
         cache = self.core.cache
         await cache.load()
         definitions = Definitions(self.core, self.transport(objects.USER))
@@ -228,17 +229,19 @@ class ApiServer:
         await self.core.store.current_revision()
 
     async def _compact(self) -> None:
-        """Forget history that is two intervals old, as upstream has etcd do."""
+        """Forget history that is two intervals old, as upstream has etcd do, and what it held."""
         core = self.core
         before = await core.store.current_revision()
         while True:
             await core.clock.sleep(self.config.compaction_interval_s)
             now = await core.store.current_revision()
+            core.cache.forget(before)
             with contextlib.suppress(errors.Gone):
                 try:
                     await core.store.compact(before)
                 except errors.Unavailable as err:
                     log.warning("compaction failed", **fields(error=err))
+            await asyncio.to_thread(memory.give_back)
             before = now
 
 

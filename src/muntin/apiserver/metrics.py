@@ -27,6 +27,7 @@ ETCD_S = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30,
     45, 60,
 )  # fmt: skip
+MOST_BY_ROW = 10_000
 CONNECT = frozenset({"exec", "attach", "portforward", "proxy"})
 LONG_RUNNING = frozenset({"exec", "attach", "portforward", "proxy", "log"})
 READS = frozenset({"get", "list", "watch", "head", "options"})
@@ -63,6 +64,7 @@ class Metrics:
     def __init__(self) -> None:
         self.families = Families()
         self._series: dict[object, _Series] = {}
+        self._by_row: dict[object, _Series] = {}
         self.in_flight = [0, 0]  # reading, mutating requests
         new = self.families.add
         new(Collected("apiserver_current_inflight_requests",
@@ -154,11 +156,15 @@ class Metrics:
         self, resource: object, verb: str, subresource: str, scope: str, dry_run: bool
     ) -> _Series:
         key = (id(resource), verb, subresource, scope, dry_run)
-        series = self._series.get(key)
+        series = self._by_row.get(key)
         if series is None or series.what[1:4] != _names(resource):
             shown = "CONNECT" if subresource in CONNECT else _VERBS.get(verb, "other")
             what = (shown, *_names(resource), subresource, scope, "apiserver")
-            series = self._series[key] = _Series(what, "All" if dry_run else "")
+            fresh = _Series(what, "All" if dry_run else "")
+            series = self._series.setdefault((what, dry_run), fresh)
+            if len(self._by_row) >= MOST_BY_ROW:  # rows of custom kinds come and go
+                self._by_row.clear()
+            self._by_row[key] = series
         return series
 
     def _current(self) -> metrics.Samples:

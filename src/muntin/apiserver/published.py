@@ -5,6 +5,7 @@ Each has an ETag, so that a client that has it already is told so in a few bytes
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from muntin.apiserver import output
+from muntin.apiserver import compression, output
 from muntin.apiserver.aggregation import discovery as merging
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import ApiRequest
@@ -28,15 +29,25 @@ if TYPE_CHECKING:
 GNOSTIC = "application/com.github.proto-openapi.spec.v2"
 # The client asks for "v2@v1.0", which is no legal media type; the answer has a dot.
 GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One answer; ``etag`` is quoted."""
+    """One answer; ``etag`` is quoted. A large one is ``packed``: kept as gzip, as most want it."""
 
     body: bytes
     content_type: str
     etag: str
+    packed: bool = False
+
+    @classmethod
+    def of(cls, body: bytes, content_type: str) -> Document:
+        """The document that holds ``body``."""
+        etag = f'"{hashlib.sha256(body).hexdigest().upper()}"'
+        if len(body) <= compression.THRESHOLD_BYTES:
+            return cls(body, content_type, etag)
+        return cls(gzip.compress(body, _LEVEL, mtime=0), content_type, etag, packed=True)
 
     def response(self, request: ApiRequest) -> Response:
         """The document, or 304 if the client says that it has it."""
@@ -44,7 +55,11 @@ class Document:
         known = request.http.headers.get("if-none-match", "")
         if self.etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
             return Response(304, headers, b"")
-        return Response(200, headers, self.body)
+        if not self.packed:
+            return Response(200, headers, self.body)
+        if compression.is_accepted(request.http):
+            return Response(200, compression.marked(headers), self.body)
+        return Response(200, headers, gzip.decompress(self.body))
 
 
 # Pages that came later.
@@ -82,8 +97,7 @@ class Published:
             body = make()
             if body is None:  # not kept: clients may ask for any path
                 return None
-            etag = f'"{hashlib.sha256(body).hexdigest().upper()}"'
-            found = Document(body, content_type, etag)
+            found = Document.of(body, content_type)
             if generation == self._registry.generation:  # or this is of yesterday already
                 self._kept[key] = found
         return found

@@ -65,6 +65,14 @@ class Exact:
         self._zeros = zeros_of(schema)
         self._uses: dict[str, int] = {}
         self._compiled: dict[str, Any] = {}  # None for what is hard
+        # Of all kinds together: a pod's types are those of a dozen others. None for what is being
+        # made, and stays for what contains itself.
+        self._structs: dict[str, Any] = {}
+
+    @property
+    def compiled_types(self) -> int:
+        """How many types were compiled; some kilobytes each."""
+        return sum(made is not None for made in self._structs.values())
 
     def decode(self, type_: Type, body: Any) -> Object | None:
         """What decoding gives, as a new object; None says nothing of ``body``."""
@@ -85,12 +93,12 @@ class Exact:
 
     def _compile(self, type_: Type) -> Any:
         try:
-            return self._struct(type_, {})
+            return self._struct(type_)
         except _Hard:
             return None
 
-    def _struct(self, type_: Type, known: dict[str, Any]) -> Any:
-        """``known`` are the types that were met on the way, None while they are being made."""
+    def _struct(self, type_: Type) -> Any:
+        known = self._structs
         if not type_.fields:
             return dict
         if type_.name in known:
@@ -102,7 +110,7 @@ class Exact:
         zeros = dict(self._zeros.of(type_))
         for index, (name, shape) in enumerate(type_.fields.items()):
             names[f"f{index}"] = name
-            made = self._field(shape, known)
+            made = self._field(shape)
             zero = zeros.get(name, msgspec.UNSET)
             # A plain field that has its default is left out.
             default = _PLAIN[shape.code] if shape.plain else _default(zero)
@@ -113,25 +121,25 @@ class Exact:
         )  # fmt: skip
         return known[type_.name]
 
-    def _field(self, shape: Shape, known: dict[str, Any]) -> Any:
-        found = self._value(shape, known)
+    def _field(self, shape: Shape) -> Any:
+        found = self._value(shape)
         if shape.code in ("[", "{") and not shape.required:
             return Annotated[found, _NOT_EMPTY]
         return found
 
-    def _value(self, shape: Shape, known: dict[str, Any]) -> Any:
+    def _value(self, shape: Shape) -> Any:
         code = shape.code
         if code == "@":
-            return self._reference(shape.ref, known)
+            return self._reference(shape.ref)
         if code in ("[", "{"):
             assert shape.items is not None
-            items = self._value(shape.items, known)
+            items = self._value(shape.items)
             return GenericAlias(list, items) if code == "[" else GenericAlias(dict, (str, items))
         if code == "*":
             return _ANYTHING
         return _SCALARS[code]
 
-    def _reference(self, ref: str, known: dict[str, Any]) -> Any:
+    def _reference(self, ref: str) -> Any:
         special = _SPECIAL.get(ref)
         if special is not None:
             return special
@@ -140,7 +148,7 @@ class Exact:
             if "JSONSchemaPropsOr" in ref:  # schemas, which contain themselves
                 raise _Hard
             return _ANYTHING
-        return self._struct(type_, known)
+        return self._struct(type_)
 
 
 def _default(zero: Any) -> Any:

@@ -152,3 +152,21 @@ def test_what_is_decoded_shares_nothing_with_the_body() -> None:
         found["spec"]["containers"][0]["image"] = "other"
         found["spec"]["containers"][0]["resources"]["requests"] = {}
     assert body == POD
+
+
+def test_kinds_share_what_they_are_made_of_and_hard_ones_spoil_nothing() -> None:
+    found = Exact(TYPES)
+    hard = TYPES.kind_type("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    assert hard is not None
+    assert not any(found.decode(hard, {"spec": {}}) for _ in range(OFTEN))
+    kinds = [("", "v1", "Pod"), ("apps", "v1", "Deployment"), ("apps", "v1", "StatefulSet")]
+    sizes = []
+    for kind in kinds:
+        type_ = TYPES.kind_type(*kind)
+        assert type_ is not None
+        body = POD if kind[2] == "Pod" else {"spec": {"template": {"spec": POD["spec"]}}}
+        results = [found.decode(type_, body) for _ in range(OFTEN)]
+        assert results[-1] == walked(TYPES, type_, body).object
+        sizes.append(found.compiled_types)
+    assert sizes[1] - sizes[0] < sizes[0] / 10
+    assert sizes[2] - sizes[1] < sizes[0] / 10

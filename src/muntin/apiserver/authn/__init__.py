@@ -29,8 +29,7 @@ from muntin.kit.http.messages import Request
 __all__ = ["AUTHENTICATED", "Authenticator", "Refused"]
 
 AUTHENTICATED = "system:authenticated"
-# A certificate's user; None for the front proxy, whose requests name their users themselves.
-_Known = tuple[Mapping[str, Any], User | None]
+MOST_CERTIFICATES = 1000  # remembered, with whom they name
 
 
 class Authenticator:
@@ -50,7 +49,8 @@ class Authenticator:
         self._issuer = issuer
         self._credential_ids = credential_ids
         self._front = RequestHeader(config.request_header) if config.request_header else None
-        self._certificates: dict[int, _Known] = {}
+        # None for the front proxy, whose requests name their users themselves.
+        self.certificates: dict[bytes, User | None] = {}
         self._oidc = tuple(OidcTokens(row, clock) for row in config.oidc)
         webhook = config.authentication_webhook
         self._webhook = WebhookTokens(webhook, clock) if webhook else None
@@ -107,24 +107,25 @@ class Authenticator:
         return self._config.anonymous and (not paths or path in paths)
 
     def _by_certificate(self, request: Request, certificate: Mapping[str, Any]) -> User | None:
-        # One dict per connection, alive as long as the connection: its identity is its key.
-        key = id(certificate)
-        known = self._certificates.get(key)
-        if known is None or known[0] is not certificate:
-            der = request.peer_certificate_der
-            if self._front is not None and self._front.is_proxy(certificate, der):
-                known = (certificate, None)
-            else:
-                known = (certificate, user_of(certificate, der if self._credential_ids else b""))
-            if len(self._certificates) > 10_000:
-                self._certificates.clear()
-            self._certificates[key] = known
-        if known[1] is None and self._front is not None:
+        # By what it says, not by connection: many connections show the same.
+        der = request.peer_certificate_der
+        if der in self.certificates:
+            user = self.certificates[der]
+        else:
+            is_proxy = self._front is not None and self._front.is_proxy(certificate, der)
+            user = None if is_proxy else self._user_of(certificate, der)
+            if len(self.certificates) >= MOST_CERTIFICATES:
+                self.certificates.clear()
+            if der:
+                self.certificates[der] = user
+        if user is None and self._front is not None:
             user = self._front.user(request)
             if user is None:
                 raise status.unauthorized()
-            return user
-        return known[1]
+        return user
+
+    def _user_of(self, certificate: Mapping[str, Any], der: bytes) -> User:
+        return user_of(certificate, der if self._credential_ids else b"")
 
     async def close(self) -> None:
         """Drop connections to others."""

@@ -48,7 +48,8 @@ class Environment:
         known = tuple(functions)
         shapes = self._shapes()
         erased = tuple(sorted((name, shape.erased) for name, shape in shapes.items()))
-        self._run = _run_environment(erased, known, frozenset(opaque))
+        binds = bool(self._optional)
+        self._run = _run_environment(erased, known, frozenset(opaque), binds=binds)
         self._syntax = _Syntax(self._run)
         pool = messages.new_pool()
         for name in opaque:
@@ -56,7 +57,7 @@ class Environment:
         messages.declare_shapes(pool, shapes.values())
         declared = {name: shape.signature for name, shape in shapes.items()}
         declarations = _declarations(known, callable_=False)
-        self._check = _new(pool, declared, declarations, binds=bool(self._optional))
+        self._check = _new(pool, declared, declarations, binds=binds)
 
     def compile(self, expression: str) -> Program:
         """The program of ``expression``.
@@ -184,13 +185,15 @@ _COMPARED = {"bool": "bool", "bytes": "bytes", "string": "string",
 
 
 def _new(
-    pool: Any, variables: Mapping[str, str], declarations: Sequence[Any], *, binds: bool = True
+    pool: Any, variables: Mapping[str, str], declarations: Sequence[Any], *, binds: bool
 ) -> Any:
     from cel_expr_python import cel
-    from cel_expr_python.ext import ext_bindings, ext_optional
+    from cel_expr_python.ext import ext_optional
 
     extensions: list[Any] = [ext_optional.ExtOptional()]
     if binds:
+        from cel_expr_python.ext import ext_bindings  # megabytes, for the few that need it
+
         extensions.append(ext_bindings.ExtBindings())
     return cel.NewEnv(
         pool,
@@ -300,10 +303,12 @@ def _run_environment(
     variables: tuple[tuple[str, str], ...],
     functions: tuple[Function, ...],
     opaque: frozenset[str],
+    *,
+    binds: bool,
 ) -> Any:
     """What programs run in; all environments whose variables look alike to it share one."""
     declarations = _declarations(merged(functions, opaque), callable_=True)
-    return _new(messages.shared_pool(), dict(variables), declarations)
+    return _new(messages.shared_pool(), dict(variables), declarations, binds=binds)
 
 
 @lru_cache(maxsize=16)
