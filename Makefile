@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 NAME ?= muntin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down clients bench
+.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down clients programs bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ down: ## remove it, whatever its state
 
 clients: setup ## every suite of a client library, against clusters of this checkout (root)
 	@$(BIN)/pytest -q tests/cluster/clients --all-clients
+
+programs: setup ## programs of others, ten minutes at work on a cluster of this checkout (root)
+	@$(BIN)/pytest -q tests/cluster/clients/test_programs.py --programs-seconds 600
 
 bench: setup ## measure; writes docs/benchmarks.md's numbers
 	@scripts/bench.sh $(BIN) $(BENCH)

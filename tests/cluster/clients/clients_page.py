@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from suite_table import Suite, suites
+import yaml
+from suite_table import HERE, Suite, suites
 
 INTRODUCTION = """\
 # Test suites of client libraries
@@ -31,6 +32,25 @@ and when.
 |---|---|---|---|---|---|---|
 """
 
+PROGRAMS = """
+## Programs at work
+
+Programs of others that watch a cluster and work on it, side by side on one hybrid cluster, each
+with the rights that its documentation or chart gives it; a minute in `make check`, ten minutes in
+`make programs`.
+
+- **Prometheus 2.53** (client-go; `trixie/prometheus` of Debian: that of Debian 12 is built without
+  the discovery). Its service discovery knows the pods, Services, EndpointSlices and Ingresses that
+  come and go, and no others; it scrapes the API server and the kubelets of both systems.
+- **Dask's operator** (kr8s and kopf; `dask-kubernetes` of PyPI, its kinds and rights from its Helm
+  chart). Clusters of Deployments and Services come, grow and go; the containers are stand-ins.
+- **kopf's examples** (kopf and pykube-ng; its source archive): children, builtins, daemons, timers
+  and indices at once. Children go with their owners, daemons see their objects.
+
+Their logs hold no line of an error or a warning but these:
+
+"""
+
 
 def markdown() -> str:
     """The page."""
@@ -41,7 +61,17 @@ def markdown() -> str:
         for one in every
     ]
     sections = [_section(list(group)) for _, group in groupby(every, lambda one: one.name)]
-    return INTRODUCTION + "".join(rows) + "".join(sections)
+    return INTRODUCTION + "".join(rows) + "".join(sections) + PROGRAMS + _complaints()
+
+
+def _complaints() -> str:
+    allowed = yaml.safe_load((HERE / "programs.yaml").read_text())
+    lines = [
+        f"- {program}: `{pattern}`: {reason}\n"
+        for program, reasons in allowed.items()
+        for pattern, reason in reasons.items()
+    ]
+    return "".join(lines)
 
 
 def _run_by(suite: Suite) -> str:

@@ -10,26 +10,11 @@ import sys
 import tarfile
 from pathlib import Path
 
+import debian_archive
 from suite_table import Suite
 from whole_cluster import run
 
 CACHE = Path.home() / ".cache" / "muntin" / "clients"
-
-# apt with lists of its own, which hold Debian's source packages; the machine's stay as they are.
-APT = """\
-Dir::State::Lists "{folder}/lists";
-Dir::Cache "{folder}/cache";
-Dir::Etc::sourcelist "/dev/null";
-Dir::Etc::sourceparts "{folder}/sources";
-APT::Sandbox::User "root";
-"""
-DEBIAN_SOURCES = """\
-Types: deb-src
-URIs: {mirror}
-Suites: {release}
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-"""
 
 
 def prepare(suite: Suite) -> tuple[Path, Path]:
@@ -64,7 +49,7 @@ def _fetch(suite: Suite, place: Path) -> None:
         only = ("--no-deps", "--no-binary", name, "--dest", str(place))
         _pip(place, "download", *only, suite.package)
     elif suite.debian:
-        _debian_source(suite.debian, place)
+        debian_archive.source(suite.debian, place)
     else:
         return
     [archive] = place.glob("*.tar.gz")
@@ -74,40 +59,8 @@ def _fetch(suite: Suite, place: Path) -> None:
     top.rename(place / "source")
 
 
-def _debian_source(wanted: str, place: Path) -> None:
-    """Upstream's archive of a Debian source package, ``RELEASE/PACKAGE=VERSION``, into ``place``.
-
-    It comes from the mirror that this machine has its packages of; apt checks the signature.
-    """
-    release, _, package = wanted.partition("/")
-    folder = place / "apt"
-    for name in ("lists", "cache/archives", "sources"):
-        (folder / name).mkdir(parents=True)
-    (folder / "apt.conf").write_text(APT.format(folder=folder))
-    sources = DEBIAN_SOURCES.format(mirror=_mirror(), release=release)
-    (folder / "sources" / "debian.sources").write_text(sources)
-    environment = {**os.environ, "APT_CONFIG": str(folder / "apt.conf")}
-    run("apt-get", "update", "-qq", env=environment, timeout_s=300)
-    source = ("apt-get", "source", "-qq", "--download-only", "--tar-only", package)
-    run(*source, env=environment, cwd=place, timeout_s=300)
-    shutil.rmtree(folder)
-
-
-def _mirror() -> str:
-    """Of Debian's own packages, not those of its security team."""
-    if not _sites():  # nobody has asked this machine for packages yet
-        run("apt-get", "update", "-qq", timeout_s=300)
-    return _sites()[0]
-
-
-def _sites() -> list[str]:
-    words = ("apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages")
-    rows = [line.split() for line in run(*words).stdout.splitlines()]
-    return [row[0] for row in rows if len(row) == 2 and "-" not in row[1] and row[0].strip("/")]
-
-
 def is_to_be_had(suite: Suite) -> bool:
     """Whether this machine can fetch the suite: only Debian has Debian's source packages."""
     if suite.debian:
-        return "\nID=debian\n" in f"\n{Path('/etc/os-release').read_text()}\n"
+        return debian_archive.is_there()
     return not suite.checkout or suite.checkout in os.environ
