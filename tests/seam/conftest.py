@@ -5,6 +5,7 @@ import subprocess
 import time
 
 import pytest
+from etcd_lab import EtcdLab
 from orphans import end_with_parent
 
 
@@ -40,3 +41,13 @@ def etcd(tmp_path_factory):
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="session")
+def etcd_members(tmp_path_factory):
+    """Three members of one etcd over TLS."""
+    lab = EtcdLab(tmp_path_factory.mktemp("members"), members=3)
+    try:
+        yield lab
+    finally:
+        lab.close()

@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
+from muntin.seams.store.endpoints import Endpoint
 from muntin.seams.store.etcd import EtcdStore
 
 JSON = {"content-type": "application/json"}
@@ -30,7 +31,7 @@ def both(etcd, scenario):
     config = ApiServerConfig(kubernetes_version="1.34", service_account_key=key)
 
     async def main():
-        stores = EtcdStore(path=etcd), EtcdStore(path=etcd)
+        stores = EtcdStore([Endpoint(path=etcd)]), EtcdStore([Endpoint(path=etcd)])
         async with (
             ApiServer(config, stores[0]) as first,
             ApiServer(config, stores[1]) as second,

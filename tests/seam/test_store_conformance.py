@@ -7,12 +7,13 @@ import pytest
 
 from muntin.kit import errors
 from muntin.seams.store import RevisionConflict
+from muntin.seams.store.endpoints import Endpoint
 from muntin.seams.store.etcd import EtcdStore
 from muntin.seams.store.memory import MemoryStore
 from muntin.seams.store.sqlite import SqliteStore
 
 
-@pytest.fixture(params=["memory", "sqlite", "etcd"])
+@pytest.fixture(params=["memory", "sqlite", "etcd", "etcd members"])
 def opened(request, tmp_path):
     """A function that opens a store; each test uses a prefix of its own."""
 
@@ -22,8 +23,11 @@ def opened(request, tmp_path):
             store = MemoryStore()
         elif request.param == "sqlite":
             store = await SqliteStore.open(tmp_path / "db")
+        elif request.param == "etcd members":
+            lab = request.getfixturevalue("etcd_members")
+            store = await lab.store(prefix="/muntin/test")
         else:
-            store = EtcdStore(path=request.getfixturevalue("etcd"))
+            store = EtcdStore([Endpoint(path=request.getfixturevalue("etcd"))])
         try:
             yield store
         finally:

@@ -24,6 +24,7 @@ Examples:
   muntin up --profile v1.20           the world of the v1.20 documentation
   muntin up --config cluster.yaml     apiVersion muntin.dev/v1alpha1, kind Cluster
   muntin up --name second --api-server-port 6444
+  muntin up --store etcd              objects in a real etcd instead of SQLite
 """
 
 
@@ -42,6 +43,10 @@ Examples:
 @click.option("--dns-domain", metavar="DOMAIN", help="Domain of the cluster. [cluster.local]")
 @click.option("--api-server-port", type=int, metavar="PORT", help="On 127.0.0.1. [6443]")
 @click.option("--egress/--no-egress", default=None, help="Whether pods reach the world. [yes]")
+@click.option("--store", metavar="STORE", help="sqlite, etcd or https://HOST:2379,... [sqlite]")
+@click.option("--store-ca", type=click.Path(path_type=Path), help="Who signs that etcd's servers.")
+@click.option("--store-cert", type=click.Path(path_type=Path), help="Client certificate for it.")
+@click.option("--store-key", type=click.Path(path_type=Path), help="Key of that certificate.")
 @click.option("--label", "labels", multiple=True, metavar="NODE:KEY=VALUE", help="Repeatable.")
 @click.option(
     "--taint", "taints", multiple=True, metavar="NODE:KEY=VALUE:EFFECT", help="Repeatable."

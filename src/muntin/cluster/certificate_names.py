@@ -13,6 +13,10 @@ KUBE_PROXY = "kube-proxy"
 CONTROLLER_MANAGER = "controller-manager"
 SCHEDULER = "scheduler"
 METRICS_SERVER = "metrics-server"
+ETCD_CA = "etcd-ca"
+ETCD_SERVER = "etcd-server"
+ETCD_PEER = "etcd-peer"
+ETCD_CLIENT = "apiserver-etcd-client"
 
 
 def kubelet_client(node: str) -> str:

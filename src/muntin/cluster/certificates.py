@@ -23,6 +23,10 @@ from muntin.cluster.certificate_names import (
     API_SERVER,
     CA,
     CONTROLLER_MANAGER,
+    ETCD_CA,
+    ETCD_CLIENT,
+    ETCD_PEER,
+    ETCD_SERVER,
     FRONT_PROXY_CA,
     FRONT_PROXY_CLIENT,
     KUBE_PROXY,
@@ -34,6 +38,7 @@ from muntin.cluster.certificate_names import (
     kubelet_server,
 )
 from muntin.cluster.config import ClusterConfig
+from muntin.cluster.store_config import StoreKind
 from muntin.kit.errors import Internal
 
 _CA_DAYS, _LEAF_DAYS, _RENEW_DAYS = 3650, 365, 30
@@ -45,7 +50,7 @@ _BACKDATE = datetime.timedelta(minutes=5)
 class Request:
     """One certificate: its file name in the pki directory, its subject and what it is for.
 
-    ``authority`` is the file name of who signs it.
+    ``authority`` is the file name of who signs it; who serves may also be ``calling`` others by it.
     """
 
     file: str
@@ -54,6 +59,7 @@ class Request:
     organization: str = ""
     dns_names: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    calling: bool = False
 
     @property
     def serves(self) -> bool:
@@ -85,6 +91,8 @@ def requests(config: ClusterConfig) -> list[Request]:
             dns_names=("metrics-server.kube-system.svc",),
         ),
     ]
+    if config.store.kind is StoreKind.ETCD:
+        rows += _of_etcd(config)
     for node in config.nodes:
         name = f"system:node:{node.name}"
         rows.append(
@@ -100,6 +108,24 @@ def requests(config: ClusterConfig) -> list[Request]:
             )
         )
     return rows
+
+
+def _of_etcd(config: ClusterConfig) -> list[Request]:
+    """Its authority is another one: who may write there may write everything."""
+    addresses = ("127.0.0.1", str(config.networking.master_address))
+    rows = [
+        Request(
+            file=file,
+            common_name="master",
+            authority=ETCD_CA,
+            dns_names=("localhost", "master"),
+            addresses=addresses,
+            calling=True,
+        )
+        for file in (ETCD_SERVER, ETCD_PEER)
+    ]
+    name = "kube-apiserver-etcd-client"
+    return [*rows, Request(file=ETCD_CLIENT, common_name=name, authority=ETCD_CA)]
 
 
 def ensure(config: ClusterConfig, directory: Path) -> list[str]:
@@ -118,6 +144,9 @@ def ensure(config: ClusterConfig, directory: Path) -> list[str]:
             directory, FRONT_PROXY_CA, f"muntin-{config.name}-front-proxy", now, made
         ),
     }
+    if config.store.kind is StoreKind.ETCD:
+        name = f"muntin-{config.name}-etcd"
+        authorities[ETCD_CA] = _authority(directory, ETCD_CA, name, now, made)
     for request in requests(config):
         ca, ca_key = authorities[request.authority]
         current, key = _load(directory, request.file)
@@ -200,8 +229,10 @@ def _signed(
         x509.BasicConstraints(ca=False, path_length=None), critical=True
     )
     builder = builder.add_extension(_usage(signs_certificates=False), critical=True)
-    purpose = ExtendedKeyUsageOID.SERVER_AUTH if request.serves else ExtendedKeyUsageOID.CLIENT_AUTH
-    builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+    purposes = [ExtendedKeyUsageOID.SERVER_AUTH] if request.serves else []
+    if request.calling or not request.serves:
+        purposes.append(ExtendedKeyUsageOID.CLIENT_AUTH)
+    builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
     authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
     builder = builder.add_extension(authority, critical=False)
     if request.serves:

@@ -12,6 +12,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
+from muntin.cluster.store_config import StoreConfig
 from muntin.controllers.rules.horizontal_settings import Settings as AutoscalingSettings
 from muntin.model.gates import Profile, Version
 
@@ -112,6 +113,7 @@ class ClusterConfig:
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     registry_config_dir: str = ""
+    store: StoreConfig = field(default_factory=StoreConfig)
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
 
     @property

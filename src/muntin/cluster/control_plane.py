@@ -24,6 +24,7 @@ from muntin.cluster import (
     event_loop,
     local_storage,
     proxies,
+    store_access,
 )
 from muntin.cluster.config import API_PORT, POD_PREFIX_LENGTH, ClusterConfig
 from muntin.cluster.paths import ClusterPaths
@@ -37,7 +38,6 @@ from muntin.model.windows_releases import git_version
 from muntin.scheduler import loop as scheduler
 from muntin.scheduler.config import SchedulerConfig
 from muntin.seams.kube.client import Client
-from muntin.seams.store.sqlite import SqliteStore
 
 ADMIN = ("kubernetes-admin", "system:masters")
 _SERVICE_ACCOUNT = "system:serviceaccount:"
@@ -52,8 +52,7 @@ def main(config: ClusterConfig, host_listener: socket.socket) -> None:
 async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
     """Everything, until cancelled."""
     paths = ClusterPaths(config.name)
-    paths.database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    store = await SqliteStore.open(paths.database)
+    store = await store_access.open_store(config, paths)
     async with ApiServer(_api_config(config, paths), store) as server, asyncio.TaskGroup() as group:
         await server.serve(_listeners(config, paths, host_listener))
         client_for = _clients(server)

@@ -17,6 +17,7 @@ from muntin.cluster import config_store, egress, fabric
 from muntin.cluster.config import ClusterConfig, Os
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.process_table import Component, ProcessTable
+from muntin.cluster.store_config import StoreKind
 from muntin.kit.errors import AlreadyExists, Internal
 
 CONTROL_PLANE = "control-plane"
@@ -41,6 +42,10 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
         _start_containerds(config, paths, table)
     with step("certificates"):
         _in_child(lambda: _make_certificates(config, paths))
+    if config.store.kind is StoreKind.ETCD:
+        from muntin.cluster import etcd_member
+
+        table.start(etcd_member.component(config, paths))
     with step("control plane"):
         from muntin.cluster import control_plane
 
@@ -70,7 +75,9 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
 
 def stop_order(names: Sequence[str]) -> list[list[str]]:
     """Groups of components to stop one after another: nodes, the control plane, helpers."""
-    helpers = [name for name in names if name == "egress" or name.startswith("containerd-")]
+    helpers = [
+        name for name in names if name in ("egress", "etcd") or name.startswith("containerd-")
+    ]
     nodes = [name for name in names if name not in helpers and name != CONTROL_PLANE]
     return [nodes, [CONTROL_PLANE], helpers]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from muntin.cluster.config import Os
 from muntin.cluster.settings import (
@@ -39,6 +40,10 @@ class Overrides:
     dns_domain: str | None = None
     api_server_port: int | None = None
     egress: bool | None = None
+    store: str | None = None
+    store_ca: Path | None = None
+    store_cert: Path | None = None
+    store_key: Path | None = None
     labels: tuple[str, ...] = ()
     taints: tuple[str, ...] = ()
 
@@ -71,6 +76,7 @@ def apply(draft: Draft, overrides: Overrides) -> Draft:
         if value is not None:
             setattr(draft, target, value)
             draft.origins[path] = flag
+    _store(draft, overrides)
     _nodes(draft, overrides)
     if draft.nodes is not None:
         with_names(draft.nodes)
@@ -91,6 +97,16 @@ def _profile(draft: Draft, name: str) -> None:
     draft.version, draft.windows, draft.runtime = PRESETS[name]
     for path in ("kubernetesVersion", "windows", "runtime"):
         draft.origins[path] = "--profile"
+
+
+def _store(draft: Draft, overrides: Overrides) -> None:
+    if overrides.store is not None:
+        draft.store, draft.origins["store"] = overrides.store, "--store"
+        draft.store_ca = draft.store_cert = draft.store_key = ""
+    for attribute in ("store_ca", "store_cert", "store_key"):
+        file: Path | None = getattr(overrides, attribute)
+        if file is not None:
+            setattr(draft, attribute, str(file.absolute()))
 
 
 def _nodes(draft: Draft, overrides: Overrides) -> None:

@@ -39,6 +39,11 @@ class ClusterPaths:
         return self.state / "db" / "state.db"
 
     @property
+    def etcd(self) -> Path:
+        """Data of the cluster's own etcd."""
+        return self.state / "etcd"
+
+    @property
     def config(self) -> Path:
         """The resolved configuration, as the supervisor was given it."""
         return self.state / "cluster.pickle"

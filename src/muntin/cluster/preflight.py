@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muntin.cluster.config import ClusterConfig, Os
+from muntin.cluster.store_config import StoreKind
 from muntin.kit.errors import AlreadyExists, Forbidden, Unsupported
 
 _CLONE_NEWNET = 0x40000000
@@ -48,6 +49,7 @@ class Need:
 
 EVERYWHERE = (Need("libnftables.so.1", "libnftables1"),)
 EGRESS = (Need("slirp4netns", "slirp4netns"),)
+OWN_ETCD = (Need("etcd", "etcd-server"),)
 LINUX_NODES = (
     Need("containerd", "containerd"),
     Need("runc", "runc"),
@@ -68,12 +70,17 @@ def check(config: ClusterConfig) -> None:
         Forbidden: not root.
         Unsupported: a package or a feature of the kernel is missing.
         AlreadyExists: the port is taken.
+        MuntinError: somebody else's etcd cannot be used.
     """
     check_root()
     check_platform()
     check_packages(needs(config))
     check_kernel(config)
     check_port(config.networking.api_server_port)
+    if config.store.kind is StoreKind.EXTERNAL:
+        from muntin.cluster import store_access
+
+        store_access.check(config)
 
 
 def needs(config: ClusterConfig) -> list[Need]:
@@ -82,6 +89,8 @@ def needs(config: ClusterConfig) -> list[Need]:
     kinds = {node.os for node in config.nodes}
     if config.networking.egress:
         found += EGRESS
+    if config.store.kind is StoreKind.ETCD:
+        found += OWN_ETCD
     if Os.LINUX in kinds:
         found += LINUX_NODES
     if Os.WINDOWS in kinds:

@@ -17,6 +17,7 @@ from typing import NoReturn, TypeVar
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
+from muntin.cluster import store_config
 from muntin.cluster.config import (
     API_PORT,
     FIRST_NODE_OFFSET,
@@ -87,6 +88,10 @@ class Draft:
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     runtime_config: dict[str, bool] = field(default_factory=dict)
     registry_config_dir: str = ""
+    store: str = store_config.SQLITE
+    store_ca: str = ""
+    store_cert: str = ""
+    store_key: str = ""
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     origins: dict[str, Place | str] = field(default_factory=dict)
 
@@ -142,6 +147,7 @@ def resolve(draft: Draft) -> ClusterConfig:
         admission=draft.admission,
         runtime_config=_runtime_config(draft, version),
         registry_config_dir=draft.registry_config_dir,
+        store=_store(draft),
         autoscaling=draft.autoscaling,
     )
 
@@ -154,6 +160,11 @@ def _runtime_config(draft: Draft, version: Version) -> dict[str, bool]:
         types = schema.load(".".join(map(str, version)))
         draft.checked("apiServer.runtimeConfig", partial(serving.check, asked, types))
     return asked
+
+
+def _store(draft: Draft) -> store_config.StoreConfig:
+    files = {"ca": draft.store_ca, "cert": draft.store_cert, "key": draft.store_key}
+    return draft.checked("store", partial(store_config.parse, draft.store, **files))
 
 
 def check_name(name: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from muntin.cluster.config import API_VERSION, KIND, Os, Taint
 from muntin.cluster.settings import TAINT_EFFECTS, Draft, NodeDraft, check_label
+from muntin.cluster.store_config import ETCD
 from muntin.cluster.yaml_fields import Mapping, Place, parse
 from muntin.kit.errors import Invalid, NotFound
 
@@ -47,6 +48,8 @@ def decode(text: str, file: str) -> Draft:
     if (nodes := document.take("nodes")) is not None:
         draft.origins["nodes"] = nodes
         draft.nodes = [_node(draft, place.mapping()) for place in nodes.items()]
+    if (etcd := document.take("etcd")) is not None:
+        _etcd(draft, etcd, Path(file).parent)
     if (api_server := document.take("apiServer")) is not None:
         # The API server's own parsers: 20 ms that clusters without the section do without.
         from muntin.cluster import access_file, admission_file
@@ -84,6 +87,33 @@ def _folder(place: Place, base: Path) -> str:
     if not folder.is_dir():
         raise place.wrong(f"{folder} is not a folder; make it first")
     return str(folder)
+
+
+def _etcd(draft: Draft, place: Place, base: Path) -> None:
+    """kubeadm's section of the name: ``local`` or ``external``."""
+    draft.origins["store"] = place
+    section = place.mapping()
+    local, external = section.take("local"), section.take("external")
+    if (local is None) == (external is None):
+        raise place.wrong("must hold either local: {} or external: {endpoints: [...]}")
+    if local is not None:
+        local.mapping().finish()
+        draft.store = ETCD
+    if external is not None:
+        found = external.mapping()
+        urls = list(found.require("endpoints", "[https://10.0.0.5:2379]").items())
+        if not urls:
+            raise external.wrong("endpoints is empty; write [https://10.0.0.5:2379]")
+        draft.store = ",".join(url.text() for url in urls)
+        for key, attribute in (
+            ("caFile", "store_ca"),
+            ("certFile", "store_cert"),
+            ("keyFile", "store_key"),
+        ):
+            if (file := found.take(key)) is not None:
+                setattr(draft, attribute, str((base / file.text()).absolute()))
+        found.finish()
+    section.finish()
 
 
 def _networking(draft: Draft, mapping: Mapping) -> None:

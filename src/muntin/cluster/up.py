@@ -17,6 +17,7 @@ from muntin.cluster import (
     locks,
     modules,
     preflight,
+    store_access,
     supervisor,
 )
 from muntin.cluster.admin import NodeRow
@@ -24,7 +25,7 @@ from muntin.cluster.config import ClusterConfig
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.progress import Progress, step
 from muntin.cluster.readiness import Waiter
-from muntin.kit.errors import Conflict
+from muntin.kit.errors import Conflict, Internal
 
 _LOCK_WAIT_S, _LOCK_POLL_S = 30.0, 0.1
 
@@ -114,10 +115,21 @@ def down(name: str) -> bool:
 
 def _remove_all(name: str) -> None:
     paths = ClusterPaths(name)
+    stored = _readable_config(name)
     kubeconfig.uninstall(paths.state / "kubeconfig.undo")
     leftovers.remove_runtime(name)
     modules.restore(paths.modules)
     leftovers.remove_state(name)
+    if stored is not None:
+        store_access.clear(stored)
+
+
+def _readable_config(name: str) -> ClusterConfig | None:
+    """The configuration; None as well when another version has written it, for ``down``."""
+    try:
+        return stored_config(name)
+    except Internal:
+        return None
 
 
 def _start(config: ClusterConfig, progress: Progress) -> None:

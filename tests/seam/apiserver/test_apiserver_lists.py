@@ -16,6 +16,7 @@ from muntin.apiserver import watchers
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
 from muntin.kit.clock import FakeClock
+from muntin.seams.store.endpoints import Endpoint
 from muntin.seams.store.etcd import EtcdStore
 from muntin.seams.store.memory import MemoryStore
 from muntin.seams.store.sqlite import SqliteStore
@@ -30,7 +31,7 @@ STORES = ["memory", "sqlite", "etcd"]
 async def opened(kind, request, directory):
     """A store of that kind without ConfigMaps; etcd is one for all tests."""
     if kind == "etcd":
-        store = EtcdStore(path=request.getfixturevalue("etcd"))
+        store = EtcdStore([Endpoint(path=request.getfixturevalue("etcd"))])
         for one in (await store.list("/registry/core/configmaps/default/")).records:
             await store.delete(one.key, one.mod_revision)
     else:

@@ -95,3 +95,15 @@ def test_lifetimes(tmp_path):
     now = datetime.datetime.now(datetime.UTC)
     assert load(tmp_path / "admin.crt").not_valid_after_utc - now > datetime.timedelta(days=360)
     assert load(tmp_path / "ca.crt").not_valid_before_utc < now
+
+
+def test_an_etcd_has_an_authority_of_its_own(tmp_path):
+    assert not any(name.startswith("etcd") for name in certificates.ensure(config(), tmp_path))
+    made = certificates.ensure(config(store="etcd"), tmp_path)
+    assert made == ["etcd-ca", "etcd-server", "etcd-peer", "apiserver-etcd-client"]
+    for name in made[1:]:
+        load(tmp_path / f"{name}.crt").verify_directly_issued_by(load(tmp_path / "etcd-ca.crt"))
+    usage = load(tmp_path / "etcd-server.crt").extensions.get_extension_for_class(
+        x509.ExtendedKeyUsage
+    )
+    assert len(list(usage.value)) == 2  # it serves, and asks itself

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from muntin.cluster.config import Os, Taint
 from muntin.cluster.overrides import Overrides, apply
 from muntin.cluster.settings import Draft, resolve
 from muntin.cluster.settings_file import decode
+from muntin.cluster.store_config import StoreConfig, StoreKind
 from muntin.kit.errors import Invalid
 
 HEAD = "apiVersion: muntin.dev/v1alpha1\nkind: Cluster\n"
@@ -144,6 +146,9 @@ nodes:
             "networking.podSubnet: 10.244.0.0/23 has room for 2 nodes (a /24 each), not 3",
         ),
         ("a: [\n", "not YAML"),
+        ("etcd: {}\n", "etcd: must hold either local: {} or external: {endpoints: [...]}"),
+        ("etcd: {external: {endpoints: []}}\n", "endpoints is empty"),
+        ("etcd: {external: {endpoints: [a]}}\n", "etcd: 'a' is unknown; use sqlite, etcd or"),
     ],
 )
 def test_errors_name_file_line_and_field(text, message):
@@ -187,6 +192,21 @@ def test_flags_win_over_the_file():
     assert str(config.networking.pod_subnet) == "10.0.0.0/16"
 
 
+def test_the_store():
+    assert from_flags().store == StoreConfig()
+    assert from_flags(store="etcd").store.kind is StoreKind.ETCD
+    assert from_text("etcd: {local: {}}\n").store.kind is StoreKind.ETCD
+    files = "caFile: pki/ca.crt, certFile: /a.crt, keyFile: /a.key"
+    text = f"etcd: {{external: {{endpoints: ['https://a:2379', 'https://b'], {files}}}}}\n"
+    found = from_text(text).store
+    assert (found.kind, found.endpoints) == (StoreKind.EXTERNAL, ("https://a:2379", "https://b"))
+    assert (found.ca_file, found.cert_file) == (str(Path.cwd() / "pki/ca.crt"), "/a.crt")
+    assert from_text(text, store="sqlite").store == StoreConfig()
+    flags = {"store_ca": Path("/ca"), "store_cert": Path("/c"), "store_key": Path("/k")}
+    found = from_flags(store="https://etcd.example.com", **flags).store
+    assert (found.ca_file, found.cert_file, found.key_file) == ("/ca", "/c", "/k")
+
+
 def test_nodes_by_name_and_by_number():
     config = from_flags(linux_nodes="0", windows_nodes="web01,web02")
     assert [node.name for node in config.nodes] == ["web01", "web02"]
@@ -210,6 +230,12 @@ def test_a_profile_sets_versions_and_runtime():
         ({"profile": "v9"}, "--profile: 'v9' is unknown"),
         ({"name": "../etc"}, "--name: '../etc' must be at most 32"),
         ({"linux_nodes": "A"}, "--linux-nodes: 'A' must be"),
+        ({"store": "redis"}, "--store: 'redis' is unknown; use sqlite, etcd or https://HOST:2379"),
+        ({"store": "https://"}, "--store: 'https://' is no URL of an etcd; write it like https://"),
+        ({"store": "https://a:x"}, "--store: 'https://a:x' is no URL of an etcd"),
+        ({"store": "http://a,https://b"}, "--store: http and https are mixed"),
+        ({"store": "etcd", "store_ca": Path("ca")}, "--store: 'etcd' takes no certificates"),
+        ({"store": "https://a", "store_key": Path("k")}, "certificate and its key go together"),
         ({"runtime": "rkt"}, "--runtime: 'rkt' is unknown; use one of containerd, docker"),
     ],
 )

@@ -1,0 +1,100 @@
+"""What only an etcd of several members over TLS shows: who may come in, and members that go."""
+
+import asyncio
+import ssl
+
+import pytest
+
+from muntin.kit import errors
+from muntin.kit.http.tls import client_context
+from muntin.seams.store.endpoints import Endpoint
+from muntin.seams.store.etcd import EtcdStore
+
+
+def run(scenario, seconds=120):
+    asyncio.run(asyncio.wait_for(scenario(), seconds))
+
+
+def test_who_shows_no_certificate_is_refused(etcd_members):
+    lab = etcd_members
+    context = client_context(ca=lab.files["ca"].read_bytes())
+    context.set_alpn_protocols(["h2"])
+
+    async def scenario():
+        await (await lab.store()).close()
+        with pytest.raises(errors.Unavailable, match="store: etcd at"):
+            await EtcdStore.open([Endpoint("127.0.0.1", lab.ports[0])], ssl=context)
+
+    run(scenario)
+
+
+def test_a_server_that_another_authority_signed_is_refused(etcd_members):
+    lab = etcd_members
+    context = client_context(ca=(lab.pki / "ca.crt").read_bytes())
+    context.set_alpn_protocols(["h2"])
+    assert context.verify_mode is ssl.CERT_REQUIRED
+
+    async def scenario():
+        with pytest.raises(errors.Unavailable, match="certificate verify failed"):
+            await EtcdStore.open([Endpoint("127.0.0.1", lab.ports[0])], ssl=context)
+
+    run(scenario)
+
+
+def test_when_a_member_goes_another_is_asked(etcd_members):
+    lab = etcd_members
+
+    async def scenario():
+        store = await lab.store(prefix="/muntin/goes")
+        start = await store.current_revision()
+        seen, more = [], asyncio.Event()
+
+        async def follow():
+            after = start
+            while True:
+                try:
+                    async for batch in store.watch("/k/", after):
+                        seen.extend(change.revision for change in batch.changes)
+                        after = batch.revision
+                        more.set()
+                except errors.Unavailable:
+                    await asyncio.sleep(0.05)
+
+        following = asyncio.ensure_future(follow())
+        written = [await store.create("/k/a", b"1")]
+        for number in range(3):
+            lab.kill(number)
+            try:
+                while len(written) < (number + 1) * 5:
+                    try:
+                        revision = (await store.get("/k/a")).mod_revision
+                        if revision not in written:  # a write that nobody acknowledged
+                            written.append(revision)
+                        written.append(await store.update("/k/a", b"x", revision))
+                    except errors.Unavailable:
+                        await asyncio.sleep(0.05)
+            finally:
+                lab.start(number)
+        while seen[-1:] != written[-1:]:
+            more.clear()
+            await more.wait()
+        assert seen == written
+        following.cancel()
+        await store.close()
+
+    run(scenario)
+
+
+def test_prefixes_do_not_meet_and_one_can_be_removed(etcd_members):
+    async def scenario():
+        one, two = [await etcd_members.store(prefix=f"/muntin/{name}/") for name in ("one", "two")]
+        await one.create("/k/a", b"1")
+        await two.create("/k/a", b"2")
+        assert (await one.get("/k/a")).value == b"1"
+        await one.clear()
+        assert await one.count("/k/") == 0
+        assert (await two.get("/k/a")).value == b"2"
+        for store in (one, two):
+            await store.close()
+
+    run(scenario)
