@@ -18,13 +18,20 @@ def columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def nodes(rows: Iterable[NodeRow]) -> str:
-    """The node table."""
+def nodes(rows: Sequence[NodeRow]) -> str:
+    """The node table; nodes that are simulated are counted in one line below it."""
+    shown = [row for row in rows if not row.simulated]
+    simulated = [row for row in rows if row.simulated]
     head = ("NAME", "STATUS", "OS", "VERSION", "INTERNAL-IP", "OS-IMAGE", "CONTAINER-RUNTIME")
-    return columns(
+    text = columns(
         head,
         (
             (row.name, row.status, row.os, row.version, row.address, row.os_image, row.runtime)
-            for row in rows
+            for row in shown
         ),
     )
+    if not simulated:
+        return text
+    ready = sum(row.status == "Ready" for row in simulated)
+    line = f"and {len(simulated)} simulated nodes, {ready} of them Ready"
+    return f"{text}\n{line} (kubelets without containers, for load only)"

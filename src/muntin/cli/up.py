@@ -42,6 +42,12 @@ Examples:
 @click.option("--node-subnet", metavar="CIDR", help="Addresses of nodes. [172.31.0.0/24]")
 @click.option("--dns-domain", metavar="DOMAIN", help="Domain of the cluster. [cluster.local]")
 @click.option("--api-server-port", type=int, metavar="PORT", help="On 127.0.0.1. [6443]")
+@click.option(
+    "--simulated-nodes",
+    type=int,
+    metavar="N",
+    help="Kubelets without containers beside them, for load. [0]",
+)
 @click.option("--egress/--no-egress", default=None, help="Whether pods reach the world. [yes]")
 @click.option("--store", metavar="STORE", help="sqlite, etcd or https://HOST:2379,... [sqlite]")
 @click.option("--store-ca", type=click.Path(path_type=Path), help="Who signs that etcd's servers.")

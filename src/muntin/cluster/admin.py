@@ -15,6 +15,7 @@ from muntin.cluster.config import API_PORT, ClusterConfig
 from muntin.cluster.kubeconfig import Access
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit.errors import Unavailable
+from muntin.model.simulated import is_simulated
 
 _TIMEOUT_S = 5.0
 
@@ -68,6 +69,7 @@ class NodeRow:
     address: str
     os_image: str
     runtime: str
+    simulated: bool = False
 
 
 def node_rows(nodes: list[dict[str, Any]]) -> list[NodeRow]:
@@ -88,6 +90,7 @@ def node_rows(nodes: list[dict[str, Any]]) -> list[NodeRow]:
             ),
             os_image=node["status"].get("nodeInfo", {}).get("osImage", ""),
             runtime=node["status"].get("nodeInfo", {}).get("containerRuntimeVersion", ""),
+            simulated=is_simulated(node),
         )
         for node in nodes
     ]

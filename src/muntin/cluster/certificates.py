@@ -34,6 +34,7 @@ from muntin.cluster.certificate_names import (
     METRICS_SERVER,
     SCHEDULER,
     SERVICE_ACCOUNT,
+    SIMULATED_NODES,
     kubelet_client,
     kubelet_server,
 )
@@ -93,6 +94,8 @@ def requests(config: ClusterConfig) -> list[Request]:
     ]
     if config.store.kind is StoreKind.ETCD:
         rows += _of_etcd(config)
+    if config.simulated_nodes:
+        rows.append(Request(file=SIMULATED_NODES, common_name="muntin:simulated-nodes"))
     for node in config.nodes:
         name = f"system:node:{node.name}"
         rows.append(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network
+from typing import Any
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
@@ -103,7 +104,9 @@ class ClusterConfig:
     """A whole cluster. ``access`` is what the Cluster file says of the API server's users,
     ``admission`` what of its built-in admission plugins; ``runtime_config`` turns versions of the
     API on and off. ``registry_config_dir`` is a hosts.toml tree for the containerds of Linux nodes,
-    empty for none. ``autoscaling``: how HorizontalPodAutoscalers are run."""
+    empty for none. ``autoscaling``: how HorizontalPodAutoscalers are run; ``scheduler`` is a
+    KubeSchedulerConfiguration, empty for the defaults. ``simulated_nodes``: how many there are
+    beside ``nodes``."""
 
     name: str
     kubernetes: Version
@@ -115,6 +118,8 @@ class ClusterConfig:
     registry_config_dir: str = ""
     store: StoreConfig = field(default_factory=StoreConfig)
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
+    scheduler: Mapping[str, Any] = field(default_factory=dict)
+    simulated_nodes: int = 0
 
     @property
     def context(self) -> str:

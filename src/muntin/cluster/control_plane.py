@@ -62,8 +62,7 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
             directories=local_storage.NodeDirectories(config),
         )
         server.core.components.add_task("controller-manager", group.create_task(managing))
-        scheduling = SchedulerConfig(kubernetes=config.kubernetes)
-        placing = scheduler.run(scheduling, client_for("system:kube-scheduler"))
+        placing = scheduler.run(_scheduler_config(config), client_for("system:kube-scheduler"))
         server.core.components.add_task("scheduler", group.create_task(placing))
         admin = Client(server.user(*ADMIN))
         proxy_client = client_for("system:kube-proxy")
@@ -131,6 +130,15 @@ def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> Controlle
             own_tolerance=is_in(ApiFeature.OWN_TOLERANCES, config.kubernetes),
         ),
     )
+
+
+def _scheduler_config(config: ClusterConfig) -> SchedulerConfig:
+    base = SchedulerConfig(kubernetes=config.kubernetes)
+    if not config.scheduler:
+        return base
+    from muntin.scheduler import configuration
+
+    return configuration.read(config.scheduler, base)
 
 
 def _listeners(

@@ -63,6 +63,10 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
         node.preload(config)
         gc.collect()
         gc.freeze()
+        if config.simulated_nodes:
+            from muntin.cluster import simulated_nodes
+
+            table.start(simulated_nodes.component(config, paths))
         for row in config.nodes:
             table.start(
                 Component(

@@ -44,6 +44,7 @@ class Overrides:
     store_ca: Path | None = None
     store_cert: Path | None = None
     store_key: Path | None = None
+    simulated_nodes: int | None = None
     labels: tuple[str, ...] = ()
     taints: tuple[str, ...] = ()
 
@@ -60,6 +61,7 @@ _PLAIN = (
     ("--dns-domain", "dns_domain", "dns_domain", "networking.dnsDomain"),
     ("--api-server-port", "api_server_port", "api_server_port", "networking.apiServerPort"),
     ("--egress/--no-egress", "egress", "egress", "networking.egress"),
+    ("--simulated-nodes", "simulated_nodes", "simulated_nodes", "simulatedNodes"),
 )
 
 

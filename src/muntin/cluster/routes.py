@@ -17,6 +17,7 @@ from muntin.cluster.paths import ClusterPaths
 from muntin.kit.log import fields
 from muntin.kit.rtnetlink import RouteSocket, route_delete, route_replace
 from muntin.model.resources import NODES
+from muntin.model.simulated import is_simulated
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
 
@@ -30,7 +31,9 @@ def desired(nodes: Iterable[Mapping[str, Any]], places: Iterable[str]) -> dict[s
     subnets = {
         node["metadata"]["name"]: (IPv4Network(cidr), address)
         for node in nodes
-        if (cidr := node.get("spec", {}).get("podCIDR")) and (address := _internal_ip(node))
+        if not is_simulated(node)
+        and (cidr := node.get("spec", {}).get("podCIDR"))
+        and (address := _internal_ip(node))
     }
     return {
         place: {subnet: via for name, (subnet, via) in subnets.items() if name != place}

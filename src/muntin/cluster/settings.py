@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import IPv4Network
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
@@ -39,6 +39,7 @@ from muntin.model.resources import serving
 from muntin.model.windows import Feature, is_open
 
 T = TypeVar("T")
+MAX_SIMULATED_NODES = 10_000
 DEFAULT_NAME = "muntin"
 DEFAULT_NODES = {Os.LINUX: 1, Os.WINDOWS: 2}
 NAME_PREFIX = {Os.LINUX: "lin", Os.WINDOWS: "win"}
@@ -93,6 +94,8 @@ class Draft:
     store_cert: str = ""
     store_key: str = ""
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
+    scheduler: dict[str, Any] = field(default_factory=dict)
+    simulated_nodes: int = 0
     origins: dict[str, Place | str] = field(default_factory=dict)
 
     def wrong(self, path: str, message: str) -> NoReturn:
@@ -149,7 +152,16 @@ def resolve(draft: Draft) -> ClusterConfig:
         registry_config_dir=draft.registry_config_dir,
         store=_store(draft),
         autoscaling=draft.autoscaling,
+        scheduler=draft.scheduler,
+        simulated_nodes=_simulated_nodes(draft),
     )
+
+
+def _simulated_nodes(draft: Draft) -> int:
+    count = draft.simulated_nodes
+    if not 0 <= count <= MAX_SIMULATED_NODES:
+        draft.wrong("simulatedNodes", f"{count} must be 0 to {MAX_SIMULATED_NODES}")
+    return count
 
 
 def _runtime_config(draft: Draft, version: Version) -> dict[str, bool]:

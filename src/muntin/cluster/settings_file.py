@@ -65,6 +65,13 @@ def decode(text: str, file: str) -> Draft:
         from muntin.cluster import controller_file
 
         draft.autoscaling = controller_file.read(controllers.mapping())
+    if (scheduler := document.take("scheduler")) is not None:
+        from muntin.cluster import scheduler_file
+
+        draft.scheduler = scheduler_file.read(scheduler)
+    if (simulated := document.take("simulatedNodes")) is not None:
+        draft.origins["simulatedNodes"] = simulated
+        draft.simulated_nodes = simulated.integer()
     document.finish()
     return draft
 

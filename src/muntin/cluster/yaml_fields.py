@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -108,6 +108,12 @@ class Mapping(Place):
         """All keys with values that are true or false."""
         self._known.extend(self._values)
         return {key: place.boolean() for key, place in self._values.items()}
+
+    def plain(self) -> dict[str, Any]:
+        """Everything in it as plain values: a document of another format, checked elsewhere."""
+        self._known.extend(self._values)
+        found: dict[str, Any] = yaml.load(yaml.serialize(self.node), Loader=_Loader)
+        return found
 
     def finish(self) -> None:
         """Refuse the keys that nobody took, naming the nearest known one."""

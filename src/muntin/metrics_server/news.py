@@ -7,6 +7,7 @@ from typing import Any
 from muntin.kit.clock import Clock
 from muntin.metrics_server.samples import Looks, PodKey
 from muntin.model.resources import NODES, PODS
+from muntin.model.simulated import MARK
 from muntin.seams.kube import KubeClient
 from muntin.seams.kube.informer import Informer
 
@@ -58,7 +59,14 @@ class News:
     """The nodes of the cluster, and which of them have something new. ``run`` the informers."""
 
     def __init__(self, client: KubeClient, clock: Clock, patience_s: float) -> None:
-        self.nodes = Informer(client, NODES, transform=_slim_node, clock=clock)
+        # Of nodes that are only simulated, for load, nobody can say how they do.
+        self.nodes = Informer(
+            client,
+            NODES,
+            label_selector=f"!{MARK}",
+            transform=_slim_node,
+            clock=clock,
+        )
         self.pods = Informer(
             client,
             PODS,

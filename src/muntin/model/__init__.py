@@ -28,6 +28,7 @@ of `resources`, ``Schema`` is one API version's types):
 ``quota``            check(quotas, Ask), used(quota, objects, now): what fits, what is used
 ``limit_ranges``     fill_in, pod_problems, claim_problems;  ``pod_security`` levels and controls
 ``budgets``          selects, charge, spares: disruption budgets;  ``volumes_in_use`` claims_of
+``simulated``        is_simulated(node): nodes that are there for load only
 ``times``            text_of(seconds), micro_text_of(seconds), seconds_of(text): no clock in it
 ``gates`` ``windows`` ``windows_releases``  the table of Windows capabilities
 """

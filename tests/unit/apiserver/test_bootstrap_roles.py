@@ -39,7 +39,8 @@ service-account-controller service-cidrs-controller service-controller
 statefulset-controller ttl-after-finished-controller ttl-controller
 validatingadmissionpolicy-status-controller volumeattributesclass-protection-controller
 """
-OURS = {"system:coredns", "muntin:fabric"}  # kubeadm's and ours, not kube-apiserver's
+# kubeadm's and ours, not kube-apiserver's
+OURS = {"system:coredns", "muntin:fabric", "muntin:simulated-nodes"}
 OUR_BINDINGS = {*OURS, "muntin:apiserver-kubelet-client"}
 # Roles that nobody is bound to from the start.
 UNBOUND = """

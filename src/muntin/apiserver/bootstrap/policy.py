@@ -221,6 +221,14 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     },
     # Muntin's own, for what keeps routes and published ports in step with nodes and Services.
     "muntin:fabric": ("READ | core | nodes services", EVENTS),
+    # Muntin's own, for the kubelets of all simulated nodes: what each may do for its node.
+    "muntin:simulated-nodes": (
+        "create get list watch | core | nodes",
+        "patch update | core | nodes/status",
+        "delete get list watch | core | pods",
+        "patch update | core | pods/status",
+        f"create get patch update | {_LEASE}",
+    ),
     # kubeadm's, for the cluster DNS that it installs.
     "system:coredns": (
         "list watch | core | endpoints namespaces pods services",

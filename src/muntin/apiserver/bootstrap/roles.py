@@ -95,6 +95,7 @@ def _bindings() -> list[tuple[str, str, list[Object]]]:
         ("system:kube-dns", "system:kube-dns", [_service_account("kube-dns")]),
         ("system:coredns", "system:coredns", [_service_account("coredns")]),
         ("muntin:fabric", "muntin:fabric", [_user("muntin:fabric")]),
+        ("muntin:simulated-nodes", "muntin:simulated-nodes", [_user("muntin:simulated-nodes")]),
         ("muntin:apiserver-kubelet-client", "system:kubelet-api-admin",
          [_user("kube-apiserver-kubelet-client")]),
     ]  # fmt: skip

@@ -17,6 +17,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 def reconcile(nodes: Sequence[Object], cluster_cidr: Network, node_bits: int) -> list[Action]:
     """``spec.podCIDR`` for the nodes that have none, each the first free ``/node_bits``."""
+    if all(node["spec"].get("podCIDR") for node in nodes):
+        return []
     taken = [
         ipaddress.ip_network(cidr)
         for node in nodes
