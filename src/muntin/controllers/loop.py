@@ -12,6 +12,7 @@ from muntin.controllers.access import (
     ServiceAccountTokens,
     TokenCleaner,
 )
+from muntin.controllers.attach_detach import AttachDetach
 from muntin.controllers.autoscaling import HorizontalPodAutoscalers
 from muntin.controllers.caches import Caches
 from muntin.controllers.catalog import Catalog
@@ -122,6 +123,7 @@ def _controllers(
         VolumeBinder(caches, client(VolumeBinder.account)),
         VolumeExpander(caches),
         EphemeralVolumes(caches),
+        AttachDetach(caches, clock),
         ClusterRoleAggregation(caches),
         TokenCleaner(caches),
         BootstrapSigner(caches),
