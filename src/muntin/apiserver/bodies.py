@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver import status
+from muntin.apiserver import owner_references, status
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import decoding
@@ -185,8 +185,15 @@ def _key(key: Any) -> str:
 
 
 def read(request: ApiRequest, schema: Schema, resource: Resource) -> Object:
-    """The body as an object of ``resource``."""
-    return checked(request, schema, resource, parse(request), request.http.body)
+    """The body as an object of ``resource``; one that takes another's place says its name."""
+    found = checked(request, schema, resource, parse(request), request.http.body)
+    if request.http.method == "PUT" and not found["metadata"].get("name"):
+        raise status.bad_request(
+            f"the name of the object ({request.name} based on URL) was undeterminable: name must "
+            "be provided"
+        )
+    owner_references.once(request, found, late=False)
+    return found
 
 
 def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: Schema) -> Object:

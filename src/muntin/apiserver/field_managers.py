@@ -121,7 +121,10 @@ async def created(core: Core, request: ApiRequest, stored: Resource, obj: Object
     new = await _shown(core, request, stored, obj)
     writer = _writer(core, request, _unwritable(core, stored))
     asking = ownership.update(writer, _given(request, b"") or {}, forms, kind, {}, new)
-    return managers.dump(await _answered(request, asking, forms))
+    try:
+        return managers.dump(await _answered(request, asking, forms))
+    except Invalid:  # elements that cannot be told apart: then nobody manages the object
+        return b""
 
 
 async def updated(
@@ -142,7 +145,10 @@ async def updated(
     if is_scale:
         return await _scaled(core, request, writer, live, old, new)
     asking = ownership.update(writer, live, forms, request.target.kind, old, new)
-    found = await _answered(request, asking, forms)
+    try:
+        found = await _answered(request, asking, forms)
+    except Invalid:
+        return b""
     return raw if found is live and given is None else managers.dump(found)
 
 

@@ -12,7 +12,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from muntin.apiserver import field_managers, options, signing_requests, status, strategy
+from muntin.apiserver import (
+    field_managers,
+    options,
+    owner_references,
+    signing_requests,
+    status,
+    strategy,
+)
 from muntin.apiserver.admission import Attributes
 from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
@@ -82,6 +89,7 @@ async def create(
     if await core.admission.mutate(attributes):
         _normalise(request, attributes.obj)
     obj, managed = attributes.obj, attributes.managed
+    owner_references.once(request, obj, late=True)
     strategy.stamp(obj, core.clock.now())
     strategy.prepare_create(resource, obj)
     if signing_requests.is_one(resource):
@@ -182,6 +190,7 @@ async def _update_once(
         new = _prepared(core, request, resource, new, old, item, only)
         core.allocator.carry_over(resource, new, old)
         attributes.obj = view.show(new) if view else new
+    owner_references.once(request, new, late=True)
     if only:
         strategy.date_phase(resource, new, old, core.clock.now())
     fit = fitting(core.schema.version)

@@ -60,9 +60,12 @@ class ApiFeature(StrEnum):
     STATEFUL_INDEX_LABELS = "stateful-index-labels"
     STATEFUL_REPLACED_UNSAID = "stateful-replaced-unsaid"
     STATEFUL_VERBS_CAPITAL = "stateful-verbs-capital"
+    NAMELESS_REFERENCES = "nameless-references"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
+    # A reference without a name has an empty one, by which it is told from others.
+    ApiFeature.NAMELESS_REFERENCES: (1, 31),
     # Pods find a projected token that ends with them, not a Secret's.
     ApiFeature.BOUND_TOKEN_VOLUMES: (1, 21),
     # The Pod Security Standards are enforced unasked.

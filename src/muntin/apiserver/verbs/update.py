@@ -6,7 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from muntin.apiserver import bodies, convert, options, output, status, strategy, writes
+from muntin.apiserver import (
+    bodies,
+    convert,
+    options,
+    output,
+    status,
+    strategy,
+    writes,
+)
 from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
@@ -34,7 +42,6 @@ async def run(core: Core, request: ApiRequest) -> Response:
     status_only = request.subresource is not None
     if not status_only and _is_new(core, request):
         await core.authorizer.check(replace(request, verb="create"))
-        obj["metadata"].setdefault("name", request.name)
         strategy.check_name(obj["metadata"], request.name)
         written = await writes.create(core, request, obj)
         return output.Renderer(core.cache, core.clock, resource, form).response(written.raw, 201)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.fields.types import (
     BOOLEAN,
     DEDUCED,
@@ -20,12 +21,14 @@ from muntin.model.fields.types import (
     sequence,
     struct,
 )
+from muntin.model.resources.lifecycle import version_of
 from muntin.model.schema import INT_OR_STRING, QUANTITY, Schema, Shape, Type
 from muntin.model.zeros import written
 
 # What the JSON may leave out and is there all the same, beyond what the schema calls required.
 _ALWAYS = ("metadata", "spec", "status")
 # The zero values that an element has in fields that it must have and leaves out.
+_REFERENCE = "io.k8s.api.core.v1.LocalObjectReference"
 _ZEROS: Mapping[str, Any] = {"s": "", "i": 0, "i32": 0, "i64": 0, "b": False}
 
 
@@ -40,6 +43,7 @@ class BuiltinTypes:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._nameless = is_in(ApiFeature.NAMELESS_REFERENCES, version_of(schema.version))
         self._types: dict[str, FieldType] = {INT_OR_STRING: SCALAR, QUANTITY: SCALAR}
 
     def field_type(self, api_version: str, kind: str) -> FieldType | None:
@@ -86,6 +90,8 @@ class BuiltinTypes:
         """What elements mean that leave out fields by which they are told apart."""
         type_ = self._schema.resolve(items)
         found: dict[str, Any] = {"protocol": "TCP"} if "protocol" in keys else {}
+        if keys == ("name",) and items.ref == _REFERENCE and self._nameless:
+            return {"name": ""}
         for key in keys:
             shape = type_.fields.get(key) if type_ is not None else None
             if shape is not None and shape.required and shape.code in _ZEROS:
