@@ -8,12 +8,14 @@ Source: kubernetes v1.34 pkg/scheduler/schedule_one.go.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, islice
+from operator import add
 
 from muntin.model import pods
 from muntin.scheduler.plan_framework import Check, Cycle, Unfit
-from muntin.scheduler.plan_memory import Memory, Row
+from muntin.scheduler.plan_memory import Memory
 from muntin.scheduler.plan_messages import NO_NODES, fit_error
 from muntin.scheduler.plan_nodes import NodeInfo, Object, PodInfo
 from muntin.scheduler.plan_registry import Profile
@@ -43,7 +45,6 @@ class Search:
     def __init__(self, cycle: Cycle, profile: Profile, memory: Memory, start: int = 0) -> None:
         self.cycle, self.profile = cycle, profile
         self.feasible: list[NodeInfo] = []
-        self.rows: list[Row] = []
         self.unfit: dict[str, Unfit] = {}
         self.nowhere: Unfit | None = None
         self.looked_at = 0
@@ -83,20 +84,35 @@ class Search:
                 crowded.add(PodInfo(pod))
                 for check in moved:
                     check.count(pod, crowded, 1)
-            found = self._kind.unfit(self.cycle.request, crowded) or _first(moved, crowded)
+            found = self._kind.why_not(self.cycle.request, crowded) or _first(moved, crowded)
             if found is not None:
                 return found
-        return self._kind.unfit(self.cycle.request, info) or _first(checks, info)
+        return self._kind.why_not(self.cycle.request, info) or _first(checks, info)
 
     def keep(self, names: Collection[str], refused: Mapping[str, Unfit]) -> None:
         """Of the feasible nodes leave these; ``refused`` says why the others are out."""
-        kept = [
-            (info, row)
-            for info, row in zip(self.feasible, self.rows, strict=True)
-            if info.name in names and info.name not in refused
+        self.feasible = [
+            info for info in self.feasible if info.name in names and info.name not in refused
         ]
-        self.feasible, self.rows = [info for info, _ in kept], [row for _, row in kept]
         self.unfit.update(refused)
+
+    def base_scores(self) -> list[int]:
+        """What each feasible node scores by itself."""
+        base = self._kind.base
+        return [base[info.number] for info in self.feasible]
+
+    def scores(self) -> Iterator[tuple[Sequence[int], int]]:
+        """The scores of the feasible nodes among each other, with their weights."""
+        raw = iter(self._kind.raw)
+        for plugin, weight in self.profile.scores:
+            if plugin.raw is not None and plugin.normalize is not None:
+                values = next(raw)
+                if any(values):
+                    yield plugin.normalize([values[info.number] for info in self.feasible]), weight
+            if plugin.score is not None:
+                found = plugin.score(self.cycle, self.feasible)
+                if found is not None:
+                    yield found, weight
 
     def _waiting_there(self, info: NodeInfo) -> list[Object]:
         request = self.cycle.request
@@ -135,38 +151,37 @@ class Search:
             everyone = [info for info in found if info is not None]
         turn = start % len(everyone) if everyone else 0
         enough = _feasible_wanted(len(everyone), self.profile.percentage)
-        self._look_at(everyone[turn:] + everyone[:turn] if turn else everyone, enough)
+        self._look_at(everyone, turn, enough)
         if self._only is not None and not self.feasible:
             reason = f"node(s) didn't satisfy plugin(s) [{' '.join(self._only_by)}]"
             absent = Unfit(self._only_by[0], (reason,), final=True)
             for info in cluster.nodes:
                 self.unfit.setdefault(info.name, absent)
 
-    def _look_at(self, nodes: Sequence[NodeInfo], enough: int) -> None:
-        """Take nodes until enough are feasible; the loop that decides how fast all is."""
-        rows, crowded, checks = self._kind.rows, self.cycle.cluster.nominated, self.checks
-        feasible, chosen = self.feasible, self.rows
-        for info in nodes:
-            if info.name in crowded or checks:
-                self._take(info)
-            else:
-                row = rows.get(info.name)
-                if row is None or row.generation != info.generation:
-                    row = self._kind.work_out(self.cycle.request, info, self.cycle.cluster)
-                if row.unfit is None:
-                    feasible.append(info)
-                    chosen.append(row)
-                else:
-                    self.unfit[info.name] = row.unfit
+    def _look_at(self, nodes: list[NodeInfo], turn: int, enough: int) -> None:
+        """Take nodes from ``turn`` on until enough are feasible."""
+        ordered = nodes[turn:] + nodes[:turn] if turn else nodes
+        if not self.checks and not self.cycle.cluster.nominated and self._only is None:
+            fits = self._kind.fits
+            fits = fits[turn:] + fits[:turn] if turn else fits
+            self.feasible = list(islice(compress(ordered, fits), enough))
+            self.looked_at = len(ordered)
+            if self.feasible and len(self.feasible) == enough:
+                self.looked_at = (self.feasible[-1].number - turn) % len(nodes) + 1
+            elif not self.feasible:
+                reasons = self._kind.unfit
+                self.unfit = {
+                    info.name: row for info, row in zip(nodes, reasons, strict=True) if row
+                }
+            return
+        for info in ordered:
+            self._take(info)
             self.looked_at += 1
-            if len(feasible) >= enough:
+            if len(self.feasible) >= enough:
                 return
 
     def _take(self, info: NodeInfo) -> bool:
-        row = self._kind.rows.get(info.name)
-        if row is None or row.generation != info.generation:
-            row = self._kind.work_out(self.cycle.request, info, self.cycle.cluster)
-        found = row.unfit
+        found = self._kind.unfit[info.number]
         if found is None:
             crowded = info.name in self.cycle.cluster.nominated
             found = self.why_not(info) if crowded else _first(self.checks, info)
@@ -174,7 +189,6 @@ class Search:
             self.unfit[info.name] = found
             return False
         self.feasible.append(info)
-        self.rows.append(row)
         return True
 
 
@@ -196,20 +210,14 @@ def _feasible_wanted(count: int, percentage: int) -> int:
 
 def choose(search: Search, extra: Mapping[str, int] | None = None) -> Decision:
     """The best of the feasible nodes; ``extra`` has, by node, what others add to its score."""
-    feasible, rows = search.feasible, search.rows
+    feasible = search.feasible
     if len(feasible) == 1:
         return Decision(node=feasible[0].name)
-    totals = [row.base for row in rows]
-    at = 0
-    for plugin, weight in search.profile.scores:
-        scored: Sequence[int] | None = None
-        if plugin.raw is not None and plugin.normalize is not None:
-            raw = [row.raw[at] for row in rows]
-            scored = plugin.normalize(raw) if any(raw) else None
-            at += 1
-        if plugin.score is not None:
-            scored = plugin.score(search.cycle, feasible)
-        if scored is not None and weight:
+    totals = search.base_scores()
+    for scored, weight in search.scores():
+        if weight == 1:
+            totals = list(map(add, totals, scored))
+        elif weight:
             totals = [total + weight * one for total, one in zip(totals, scored, strict=True)]
     if extra:
         totals = [
@@ -217,4 +225,8 @@ def choose(search: Search, extra: Mapping[str, int] | None = None) -> Decision:
         ]
     highest = max(totals)
     best = [info for total, info in zip(totals, feasible, strict=True) if total == highest]
-    return Decision(node=min(best, key=lambda info: len(info.pods)).name)
+    return Decision(node=min(best, key=_crowd).name)
+
+
+def _crowd(info: NodeInfo) -> int:
+    return len(info.pods)

@@ -19,6 +19,8 @@ Object = dict[str, Any]
 DEFAULT_CPU_MILLI = 100
 DEFAULT_MEMORY_BYTES = 200 * 1024 * 1024
 """What a container that asks for nothing counts as in scores (upstream's non-zero requests)."""
+JOURNAL = 4096
+"""Changes of nodes that are known one by one; whoever fell behind looks at all nodes."""
 
 
 def scored_requests(pod: Object) -> tuple[int, int]:
@@ -59,16 +61,16 @@ class PodInfo:
 class NodeInfo:
     """A node and the sums over its pods; ``node`` is None while only its pods are known.
 
-    ``generation`` grows with every change of what filters look at.
+    ``number`` is its place in :attr:`ClusterState.nodes`.
     """
 
     __slots__ = (
         "allocatable",
-        "generation",
         "images",
         "labels",
         "name",
         "node",
+        "number",
         "pods",
         "ports",
         "requested",
@@ -91,7 +93,7 @@ class NodeInfo:
         self.scored_cpu = 0
         self.scored_memory = 0
         self.ports: dict[str, set[tuple[str, str, int]]] = {}
-        self.generation = 0
+        self.number = -1
 
     def set_node(self, node: Object) -> None:
         """Take the node in, new or changed."""
@@ -106,7 +108,6 @@ class NodeInfo:
             for image in status.get("images") or ()
             for name in image.get("names") or ()
         }
-        self.generation += 1
 
     def add(self, found: PodInfo) -> None:
         """Count a pod; one with the same uid is replaced."""
@@ -132,11 +133,10 @@ class NodeInfo:
             setattr(other, name, getattr(self, name))
         other.pods, other.requested = dict(self.pods), dict(self.requested)
         other.scored_cpu, other.scored_memory = self.scored_cpu, self.scored_memory
-        other.ports, other.generation = dict(self.ports), self.generation
+        other.ports, other.number = dict(self.ports), self.number
         return other
 
     def _count(self, found: PodInfo, sign: int) -> None:
-        self.generation += 1
         requested = self.requested
         for name, amount in found.requests.items():
             requested[name] = requested.get(name, 0) + sign * amount
@@ -159,13 +159,16 @@ def _shape(node: Object) -> tuple[object, ...]:
 class ClusterState:
     """All nodes by name. Pods that ended take nothing and are not counted.
 
-    ``shape`` grows when nodes come, go or change in themselves; ``index`` counts pods by what
+    ``shape`` grows when nodes come, go or change in themselves, ``roster`` when they come or go, or
+    have other images (each matters to the others' scores then); ``index`` counts pods by what
     spreading and affinity ask for; ``storage`` is what volumes are looked up in; ``nominated``
     has, by node, the pods that wait for room there.
     """
 
     def __init__(self) -> None:
         self.shape = 0
+        self.roster = 0
+        self.position = 0
         self.index = PodIndex()
         self.storage = Storage()
         self.nominated: dict[str, dict[str, Object]] = {}
@@ -174,13 +177,37 @@ class ClusterState:
         self._nominated_to: dict[str, str] = {}
         self._there: list[NodeInfo] | None = None
         self._images: tuple[int, dict[str, int]] = (-1, {})
+        self._journal: list[NodeInfo] = []
+        self._values: tuple[int, dict[str, list[str | None]]] = (-1, {})
 
     @property
     def nodes(self) -> list[NodeInfo]:
         """The nodes that are there."""
         if self._there is None:
             self._there = [info for info in self._nodes.values() if info.node is not None]
+            for number, info in enumerate(self._there):
+                info.number = number
         return self._there
+
+    def values_of(self, label: str) -> list[str | None]:
+        """What each of the nodes has for a label, in their order."""
+        if self._values[0] != self.shape:
+            self._values = (self.shape, {})
+        found = self._values[1].get(label)
+        if found is None:
+            found = self._values[1][label] = [info.labels.get(label) for info in self.nodes]
+        return found
+
+    def changed_since(self, position: int) -> set[NodeInfo] | None:
+        """The nodes that changed since ``position``; None when that is too long ago."""
+        kept_from = self.position - len(self._journal)
+        return set(self._journal[position - kept_from :]) if position >= kept_from else None
+
+    def _touched(self, info: NodeInfo) -> None:
+        self._journal.append(info)
+        self.position += 1
+        if len(self._journal) > JOURNAL:
+            del self._journal[: JOURNAL // 2]
 
     def __iter__(self) -> Iterator[NodeInfo]:
         return iter(self.nodes)
@@ -208,8 +235,13 @@ class ClusterState:
             return
         if info.node is None:
             self._there = None
+            self.roster += 1
+        images = info.images
         info.set_node(node)
+        if images != info.images:
+            self.roster += 1
         self.shape += 1
+        self._touched(info)
 
     def remove_node(self, name: str) -> None:
         """Forget a node; its pods are still known should it come back."""
@@ -218,6 +250,7 @@ class ClusterState:
             info.node = None
             self._there = None
             self.shape += 1
+            self.roster += 1
             if not info.pods:
                 del self._nodes[name]
 
@@ -243,6 +276,7 @@ class ClusterState:
             self.index.add(pod, node)
         self._where[uid] = node
         info.add(PodInfo(pod))
+        self._touched(info)
 
     def remove_pod(self, uid: str) -> None:
         """Stop counting a pod, wherever it is."""
@@ -251,6 +285,7 @@ class ClusterState:
         if info is not None and uid in info.pods:
             self.index.remove(info.pods[uid].pod, info.name)
             info.remove(uid)
+            self._touched(info)
             if info.node is None and not info.pods:
                 del self._nodes[info.name]
 

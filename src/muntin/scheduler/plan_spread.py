@@ -6,8 +6,10 @@ Source: kubernetes v1.36 pkg/scheduler/framework/plugins/podtopologyspread/{filt
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 
 from muntin.model import affinity, taints
 from muntin.model.selectors import Requirement, Selector, labels_of
@@ -89,6 +91,10 @@ class _Inclusion:
             spec.get("nodeSelector") or (spec.get("affinity") or {}).get("nodeAffinity")
         )
 
+    def asks(self, constraint: Constraint) -> bool:
+        """Whether some nodes may not count."""
+        return (constraint.honor_affinity and self._picks) or constraint.honor_taints
+
     def __call__(self, constraint: Constraint, info: NodeInfo) -> bool:
         if constraint.honor_affinity and self._picks:
             assert info.node is not None
@@ -116,9 +122,13 @@ class _SpreadCheck(Check):
         self._includes = _Inclusion(cycle.request)
         self._own = [row.selector.matches(cycle.request.labels) for row in hard]
         self._domains: list[dict[str, int]] = [{} for _ in hard]
+        self._least: list[int | None] = [None for _ in hard]
         self._count(cycle)
 
     def _count(self, cycle: Cycle) -> None:
+        if not any(self._includes.asks(row) for row in self._hard):
+            self._count_all(cycle)
+            return
         keys = {row.key for row in self._hard}
         counts = [
             cycle.cluster.index.counts(cycle.request.namespace, row.selector).staying
@@ -133,23 +143,45 @@ class _SpreadCheck(Check):
                     value = labels[row.key]
                     domains[value] = domains.get(value, 0) + here.get(info.name, 0)
 
+    def _count_all(self, cycle: Cycle) -> None:
+        """As all nodes count that have the labels: a loop over those with pods is enough."""
+        cluster = cycle.cluster
+        values = [cluster.values_of(row.key) for row in self._hard]
+        whole = [None not in rows for rows in zip(*values, strict=True)]
+        for at, row in enumerate(self._hard):
+            domains: dict[str, int] = dict.fromkeys(filter(None, compress(values[at], whole)), 0)
+            counts = cluster.index.counts(cycle.request.namespace, row.selector).staying
+            for name, number in counts.items():
+                info = cluster.get(name)
+                if info is not None and whole[info.number]:
+                    domains[info.labels[row.key]] += number
+            self._domains[at] = domains
+
     def __call__(self, info: NodeInfo) -> Unfit | None:
-        for row, domains, own in zip(self._hard, self._domains, self._own, strict=True):
+        for at, row in enumerate(self._hard):
             value = info.labels.get(row.key)
             if value is None:
                 reason = f"{_MISMATCH} (missing required label)"
                 return Unfit(NAME, (reason,), final=True)
-            least = min(domains.values(), default=0)
-            if len(domains) < row.min_domains:
-                least = 0
-            if domains.get(value, 0) + own - least > row.max_skew:
+            here = self._domains[at].get(value, 0) + self._own[at]
+            if here - self._fewest(at) > row.max_skew:
                 return Unfit(NAME, (_MISMATCH,), final=False)
         return None
+
+    def _fewest(self, at: int) -> int:
+        """How many pods are in the emptiest domain of a constraint."""
+        least = self._least[at]
+        if least is None:
+            domains = self._domains[at]
+            enough = len(domains) >= self._hard[at].min_domains
+            least = self._least[at] = min(domains.values(), default=0) if enough else 0
+        return least
 
     def copy(self) -> Check:
         other = _SpreadCheck.__new__(_SpreadCheck)
         other.__dict__.update(self.__dict__)
         other._domains = [dict(domains) for domains in self._domains]
+        other._least = list(self._least)
         return other
 
     def count(self, pod: Object, info: NodeInfo, sign: int) -> None:
@@ -161,6 +193,7 @@ class _SpreadCheck(Check):
         for row, domains in zip(self._hard, self._domains, strict=True):
             if row.selector.matches(meta.get("labels")) and self._includes(row, info):
                 domains[labels[row.key]] = domains.get(labels[row.key], 0) + sign
+                self._least = [None for _ in self._hard]
 
 
 # -- score ---------------------------------------------------------------------------------------
@@ -172,58 +205,73 @@ def spread_scores(cycle: Cycle, feasible: Sequence[NodeInfo]) -> Sequence[int] |
     soft = [row for row in constraints if not row.hard]
     if not soft:
         return None
-    keys = [row.key for row in soft]
-    ignored: set[int] = set()
-    if all_labels:
-        ignored = {
-            at for at, info in enumerate(feasible) if any(key not in info.labels for key in keys)
-        }
-    raw = [0.0] * len(feasible)
-    for row in soft:
-        _add_counts(cycle, row, feasible, ignored, raw, keys if all_labels else ())
-    whole = [int(value + 0.5) for value in raw]
-    kept = [value for at, value in enumerate(whole) if at not in ignored]
-    if not kept:
-        return [0] * len(feasible)
-    highest, lowest = max(kept), min(kept)
-    if not highest:
-        return [0 if at in ignored else MAX_SCORE for at in range(len(whole))]
-    return [
-        0 if at in ignored else MAX_SCORE * (highest + lowest - value) // highest
-        for at, value in enumerate(whole)
+    values = [
+        [rows[info.number] for info in feasible]
+        for rows in (cycle.cluster.values_of(row.key) for row in soft)
     ]
+    left_out = [None in rows for rows in zip(*values, strict=True)] if all_labels else []
+    ignored = sum(left_out)
+    if ignored == len(feasible):
+        return [0] * len(feasible)
+    required = [row.key for row in soft] if all_labels else []
+    rated = [
+        _rated(cycle, row, feasible, rows, left_out, required)
+        for row, rows in zip(soft, values, strict=True)
+    ]
+    counts = list(zip(*(counted for counted, _, _ in rated), strict=True))
+    raw = {kind: _sum(kind, rated) for kind in set(counts)}
+    if ignored:
+        kept = {kind for kind, out in zip(counts, left_out, strict=True) if not out}
+        raw = {kind: value for kind, value in raw.items() if kind in kept}
+    highest, lowest = max(raw.values()), min(raw.values())
+    scores = {
+        kind: MAX_SCORE * (highest + lowest - value) // highest if highest else MAX_SCORE
+        for kind, value in raw.items()
+    }
+    if not ignored:
+        return [scores[kind] for kind in counts]
+    return [0 if out else scores[kind] for kind, out in zip(counts, left_out, strict=True)]
 
 
-def _add_counts(
+Rated = tuple[list[int | None], float, int]
+"""Of a constraint: the number of pods by node (None: no such label), its weight, what is added."""
+
+
+def _sum(kind: tuple[int | None, ...], rated: Sequence[Rated]) -> int:
+    """The raw score of nodes with these counts."""
+    total = sum(
+        number * weight + extra
+        for number, (_, weight, extra) in zip(kind, rated, strict=True)
+        if number is not None
+    )
+    return int(total + 0.5)
+
+
+def _rated(
     cycle: Cycle,
     row: Constraint,
     feasible: Sequence[NodeInfo],
-    ignored: set[int],
-    raw: list[float],
-    required: Iterable[str],
-) -> None:
-    """Add to ``raw`` what ``row`` says of each node."""
+    values: Sequence[str | None],
+    left_out: Sequence[bool],
+    required: Sequence[str],
+) -> Rated:
     here = cycle.cluster.index.counts(cycle.request.namespace, row.selector).staying
     extra = row.max_skew - 1
     if row.key == HOSTNAME:
-        weight = math.log(len(feasible) - len(ignored) + 2)
-        for at, info in enumerate(feasible):
-            if at not in ignored and HOSTNAME in info.labels:
-                raw[at] += here.get(info.name, 0) * weight + extra
-        return
-    values = [info.labels.get(row.key) for info in feasible]
-    domains = {value: 0 for at, value in enumerate(values) if value and at not in ignored}
-    if not domains:
-        return
-    weight = math.log(len(domains) + 2)
+        counted = [
+            None if value is None else here.get(info.name, 0)
+            for info, value in zip(feasible, values, strict=True)
+        ]
+        return counted, math.log(len(feasible) - sum(left_out) + 2), extra
+    shown = compress(values, map(not_, left_out)) if left_out else values
+    domains = dict.fromkeys(filter(None, shown), 0)
     includes = _Inclusion(cycle.request)
-    for name, number in here.items():
+    for name, number in here.items() if domains else ():
         there = cycle.cluster.get(name)
         if there is None or any(key not in there.labels for key in required):
             continue
         domain = there.labels.get(row.key, "")
         if domain in domains and includes(row, there):
             domains[domain] += number
-    for at, value in enumerate(values):
-        if value and at not in ignored:
-            raw[at] += domains[value] * weight + extra
+    weight = math.log(len(domains) + 2)
+    return [domains.get(value) if value else None for value in values], weight, extra
