@@ -77,12 +77,17 @@ def test_update_and_delete_demand_the_current_revision(opened, prefix):
             first,
             second,
         )
+        for verb in (store.update(key, b"x", 0), store.delete(key, 0)):
+            with pytest.raises(RevisionConflict):
+                await verb
         gone = await store.delete(key, second)
         assert gone > second
         for verb in (
             store.get(key),
             store.update(key, b"x", second),
             store.delete(key, second),
+            store.update(key, b"x", 0),
+            store.delete(key, 0),
         ):
             with pytest.raises(errors.NotFound):
                 await verb

@@ -139,6 +139,8 @@ class EtcdStore:
         return await self._expecting(key, expected, delete)
 
     async def _expecting(self, key: str, expected: int, change: Message) -> int:
+        if not expected:  # to etcd, that is the revision of what is not there
+            raise conflict(key, expected, (await self.get(key)).mod_revision)
         answer = await self._txn(key, mod_revision_is(self._prefix + key, expected), change)
         if answer.get("succeeded"):
             return int(answer["header"]["revision"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,24 +92,38 @@ class SqliteStore:
     # -- writes ------------------------------------------------------------------------------
 
     async def create(self, key: str, value: bytes) -> int:
-        head = self._heads.get(key)
+        head = await self._head(key, lambda head: head is None or not head.live)
         if head is not None and head.live:
             raise exists(key)
         return await asyncio.shield(self._write(key, value, created=0))
 
     async def update(self, key: str, value: bytes, expected: int) -> int:
-        return await asyncio.shield(self._write(key, value, self._expect(key, expected).created))
+        head = await self._expect(key, expected)
+        return await asyncio.shield(self._write(key, value, head.created))
 
     async def delete(self, key: str, expected: int) -> int:
-        return await asyncio.shield(self._write(key, None, self._expect(key, expected).created))
+        head = await self._expect(key, expected)
+        return await asyncio.shield(self._write(key, None, head.created))
 
-    def _expect(self, key: str, expected: int) -> _Head:
-        head = self._heads.get(key)
+    async def _expect(self, key: str, expected: int) -> _Head:
+        def fits(head: _Head | None) -> bool:
+            return head is not None and head.live and head.revision == expected
+
+        head = await self._head(key, fits)
         if head is None or not head.live:
             raise not_found(key)
         if head.revision != expected:
             raise conflict(key, expected, head.revision)
         return head
+
+    async def _head(self, key: str, fits: Callable[[_Head | None], bool]) -> _Head | None:
+        """The newest version of ``key``; one that does not fit is durable: nobody is refused for a
+        write that may never have been."""
+        while True:
+            head = self._heads.get(key)
+            if fits(head) or head is None or head.write is None:
+                return head
+            await asyncio.wait([head.write])
 
     def _write(self, key: str, value: bytes | None, created: int) -> asyncio.Future[int]:
         if self._closed:
@@ -202,6 +216,9 @@ class SqliteStore:
 
     async def count(self, prefix: str) -> int:
         heads = self._heads
+        queued = [h.write for key, h in heads.items() if h.write and key.startswith(prefix)]
+        if queued:
+            await asyncio.wait(queued)
         return sum(1 for key in heads if key.startswith(prefix) and heads[key].live)
 
     def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:
