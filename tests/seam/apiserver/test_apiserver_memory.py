@@ -18,7 +18,7 @@ REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
 def named(name):
-    return {"subject": ((("commonName", name),), (("organizationName", "system:masters"),))}
+    return {"subject": ((("commonName", name),), (("organizationName", "people"),))}
 
 
 def test_events_older_than_the_stores_history_are_forgotten_but_for_the_newest():
