@@ -25,6 +25,8 @@ PLACES = ("switch", "tor", "outside", "master")
 TOR_OFFSET, MASTER_OFFSET, FIRST_NODE_OFFSET = 1, 10, 11
 API_PORT = 6443
 POD_PREFIX_LENGTH = 24
+# Of the addresses for documentation (RFC 5737): they are nobody's.
+LOAD_BALANCER_SUBNET = IPv4Network("203.0.113.0/24")
 
 
 class Os(StrEnum):
@@ -58,7 +60,8 @@ class NodeConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Networking:
-    """Addresses of the cluster. ``api_server_port`` is the one on 127.0.0.1 of the host."""
+    """Addresses of the cluster. ``api_server_port`` is the one on 127.0.0.1 of the host;
+    ``load_balancer_subnet`` is for Services of type LoadBalancer."""
 
     pod_subnet: IPv4Network
     service_subnet: IPv4Network
@@ -67,6 +70,7 @@ class Networking:
     dns_domain: str
     api_server_port: int
     egress: bool
+    load_balancer_subnet: IPv4Network = LOAD_BALANCER_SUBNET
 
     @property
     def tor_address(self) -> IPv4Address:

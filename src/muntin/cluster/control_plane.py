@@ -27,6 +27,7 @@ from muntin.cluster import (
     store_access,
 )
 from muntin.cluster.config import API_PORT, POD_PREFIX_LENGTH, ClusterConfig
+from muntin.cluster.load_balancer import LoadBalancer
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.publish import Publisher
 from muntin.cluster.routes import PodRoutes
@@ -69,7 +70,10 @@ async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
         group.create_task(proxies.run_on_linux(config, "master", proxy_client))
         fabric = client_for("muntin:fabric")
         group.create_task(PodRoutes(config, fabric).run())
-        group.create_task(Publisher(config, fabric, f"/proc/{os.getppid()}/ns/net").run())
+        publisher = Publisher(config, fabric, f"/proc/{os.getppid()}/ns/net")
+        balancer = LoadBalancer(config, publisher.services, publisher.nodes)
+        group.create_task(publisher.run())
+        group.create_task(balancer.run())
         await cluster_dns.ensure_service(config, admin)
         await cluster_info.ensure(config, paths, admin)
         await local_storage.ensure(admin)
@@ -125,6 +129,7 @@ def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> Controlle
         cluster_cidr=config.networking.pod_subnet,
         node_mask=POD_PREFIX_LENGTH,
         features=features_of(config.kubernetes),
+        load_balancer_pool=config.networking.load_balancer_subnet,
         autoscaling=replace(
             config.autoscaling,
             own_tolerance=is_in(ApiFeature.OWN_TOLERANCES, config.kubernetes),

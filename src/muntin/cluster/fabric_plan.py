@@ -99,9 +99,15 @@ def plan(config: ClusterConfig) -> Fabric:
                 for place, _, _ in stations[1:]
             ),
             StaticRoute(place="tor", destination=ANYWHERE, gateway=net.outside_address),
-            StaticRoute(place="outside", destination=net.node_subnet, gateway=net.outside_gateway),
+            *(
+                StaticRoute(place="outside", destination=subnet, gateway=net.outside_gateway)
+                for subnet in (net.node_subnet, net.load_balancer_subnet)
+            ),
         ),
-        sysctls={place: dict(_ROUTER_SYSCTLS) for place in routers},
+        sysctls={
+            **{place: dict(_ROUTER_SYSCTLS) for place in routers},
+            "tor": {**_ROUTER_SYSCTLS, "net.ipv4.fib_multipath_hash_policy": 1},  # flow by flow
+        },
     )
 
 

@@ -62,12 +62,12 @@ def ready_addresses(nodes: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 class Publisher:
-    """Follows Services and Nodes; ``host`` names the network namespace of the user's shell."""
+    """Follows ``services`` and ``nodes``; ``host`` names the namespace of the user's shell."""
 
     def __init__(self, config: ClusterConfig, client: KubeClient, host: str) -> None:
         self._host = host
-        self._services = Informer(client, SERVICES)
-        self._nodes = Informer(client, NODES)
+        self.services = Informer(client, SERVICES)
+        self.nodes = Informer(client, NODES)
         self._events = EventRecorder(client, "muntin")
         self._servers: dict[int, asyncio.Server] = {}
         self._refused: set[int] = set()
@@ -76,11 +76,11 @@ class Publisher:
 
     async def run(self) -> None:
         """Publish until cancelled."""
-        self._services.add_handler(OnChange(self._changed))
+        self.services.add_handler(OnChange(self._changed))
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._services.run())
-                group.create_task(self._nodes.run())
+                group.create_task(self.services.run())
+                group.create_task(self.nodes.run())
                 group.create_task(self._events.run())
                 group.create_task(self._queue.run(self._sync))
         finally:
@@ -91,7 +91,7 @@ class Publisher:
         self._queue.add(_EVERYTHING)
 
     async def _sync(self, key: str) -> None:
-        wanted = node_ports(self._services)
+        wanted = node_ports(self.services)
         for port in self._servers.keys() - wanted.keys():
             self._servers.pop(port).close()
             log.info("node port withdrawn", **fields(port=port))
@@ -150,7 +150,7 @@ class Publisher:
             writer.close()
 
     async def _connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
-        addresses = ready_addresses(self._nodes)
+        addresses = ready_addresses(self.nodes)
         start = next(self._turn)
         for limit_s in _CONNECT_ROUNDS_S:
             for index in range(len(addresses)):

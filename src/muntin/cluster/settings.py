@@ -81,6 +81,7 @@ class Draft:
     service_subnet: str = "10.96.0.0/12"
     node_subnet: str = "172.31.0.0/24"
     outside_subnet: str = "192.0.2.0/24"
+    load_balancer_subnet: str = "203.0.113.0/24"
     dns_domain: str = "cluster.local"
     api_server_port: int = API_PORT
     egress: bool = True
@@ -215,6 +216,7 @@ def _networking(draft: Draft) -> Networking:
         "networking.serviceSubnet": draft.service_subnet,
         "networking.nodeSubnet": draft.node_subnet,
         "networking.outsideSubnet": draft.outside_subnet,
+        "networking.loadBalancerSubnet": draft.load_balancer_subnet,
     }
     parsed = {path: draft.checked(path, partial(_subnet, text)) for path, text in subnets.items()}
     paths = list(parsed)
@@ -224,7 +226,7 @@ def _networking(draft: Draft) -> Networking:
                 draft.wrong(
                     path, f"{parsed[path]} overlaps {other} {parsed[other]}; choose another"
                 )
-    pods, services, nodes, outside = parsed.values()
+    pods, services, nodes, outside, balancers = parsed.values()
     if services.prefixlen > 27:
         draft.wrong("networking.serviceSubnet", f"{services} is too small; use /27 or larger")
     if outside.prefixlen > 28:
@@ -238,6 +240,7 @@ def _networking(draft: Draft) -> Networking:
         service_subnet=services,
         node_subnet=nodes,
         outside_subnet=outside,
+        load_balancer_subnet=balancers,
         dns_domain=draft.dns_domain,
         api_server_port=draft.api_server_port,
         egress=draft.egress,

@@ -129,6 +129,7 @@ def _networking(draft: Draft, mapping: Mapping) -> None:
         ("serviceSubnet", "service_subnet"),
         ("nodeSubnet", "node_subnet"),
         ("outsideSubnet", "outside_subnet"),
+        ("loadBalancerSubnet", "load_balancer_subnet"),
         ("dnsDomain", "dns_domain"),
     ):
         _text(draft, mapping, key, draft, attribute)

@@ -16,7 +16,8 @@ class ControllersConfig:
     """``root_ca`` is PEM. ``node_mask`` is the prefix length of each node's piece of
     ``cluster_cidr``; None leaves the nodes' networks to somebody else. ``service_account_key``
     (PEM) signs the tokens in Secrets; ``secret_tokens``: each ServiceAccount gets one unasked.
-    ``features``: what the version of the API has, by default that of the newest.
+    ``load_balancer_pool`` has the addresses of Services of type LoadBalancer; None leaves them to
+    somebody else. ``features``: what the version of the API has, by default that of the newest.
     """
 
     root_ca: str
@@ -27,4 +28,5 @@ class ControllersConfig:
     node_grace_s: float = GRACE_S
     discovery_interval_s: float = 30.0
     features: Set[ApiFeature] = frozenset(ApiFeature)
+    load_balancer_pool: ipaddress.IPv4Network | None = None
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)

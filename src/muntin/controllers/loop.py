@@ -20,6 +20,7 @@ from muntin.controllers.config import ControllersConfig
 from muntin.controllers.controller import Controller, ControllerLoop, service_account
 from muntin.controllers.disruption import Disruption, StaleDisruptions
 from muntin.controllers.garbage import GarbageCollector, PodGarbageCollector
+from muntin.controllers.load_balancers import LoadBalancers
 from muntin.controllers.local_volumes import Directories, LocalVolumes
 from muntin.controllers.namespaces import Namespaces, RootCaPublisher, ServiceAccounts
 from muntin.controllers.nodes import NodeIpam, NodeLifecycle, TaintEviction
@@ -83,7 +84,7 @@ async def run(
             if isinstance(controller, ResourceQuotas):
                 controller.queue = loop.queue
             group.create_task(recorder.run())
-            workers = 1 if isinstance(controller, NodeIpam) else 2
+            workers = 1 if isinstance(controller, NodeIpam | LoadBalancers) else 2
             group.create_task(loop.run(workers=workers))
         loop, recorder = _loop(collector, caches, client(collector.account), clock)
         group.create_task(recorder.run())
@@ -136,6 +137,8 @@ def _controllers(
     if directories is not None:
         recovers = ApiFeature.EXPANSION_RECOVERY in config.features
         controllers.append(LocalVolumes(caches, directories, clock, recovers=recovers))
+    if config.load_balancer_pool is not None:
+        controllers.append(LoadBalancers(caches, config.load_balancer_pool))
     autoscaler = client(HorizontalPodAutoscalers.account)
     controllers.append(
         HorizontalPodAutoscalers(caches, catalog, autoscaler, clock, config.autoscaling)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import socket
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import (
     IPv4Address,
@@ -233,14 +234,21 @@ def address_delete(link: int, interface: Interface) -> Message:
 
 
 def _route_body(
-    destination: Network, gateway: Address | None, link: int | None, flags: int
+    destination: Network,
+    gateway: Address | Sequence[Address] | None,
+    link: int | None,
+    flags: int,
 ) -> bytes:
     family = socket.AF_INET if destination.version == 4 else socket.AF_INET6
     scope = 0 if gateway or family == socket.AF_INET6 else 253
     body = struct.pack("=BBBBBBBBI", family, destination.prefixlen, 0, 0, 254, 4, scope, 1, flags)
     if destination.prefixlen:
         body += attr(1, destination.network_address.packed)
-    if gateway:
+    if isinstance(gateway, Sequence):
+        # Each is a struct rtnexthop (length, flags, weight - 1, link) with its gateway.
+        hops = [attr(5, address.packed) for address in gateway]
+        body += attr(9, b"".join(struct.pack("=HBBi", 8 + len(hop), 0, 0, 0) + hop for hop in hops))
+    elif gateway:
         body += attr(5, gateway.packed)
     if link:
         body += attr_u32(4, link)
@@ -249,12 +257,15 @@ def _route_body(
 
 def route_replace(
     destination: Network,
-    gateway: Address | None = None,
+    gateway: Address | Sequence[Address] | None = None,
     *,
     link: int | None = None,
     onlink: bool = False,
 ) -> Message:
-    """A unicast route in the main table, in place of any other to the same destination."""
+    """A unicast route in the main table, in place of any other to the same destination.
+
+    Of several gateways each flow (or pair of addresses) takes one.
+    """
     body = _route_body(destination, gateway, link, ONLINK if onlink else 0)
     what = f"route {destination} via {gateway or f'link {link}'}"
     return Message(_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, body, what)

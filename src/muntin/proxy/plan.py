@@ -155,7 +155,7 @@ def _port_frontends(
             target_port=_target_port(port, everywhere),
             affinity_s=_affinity_s(spec),
             source_ranges=(
-                tuple(IPv4Network(text.strip(), strict=False) for text in ranges)
+                tuple(IPv4Network(text.strip(), strict=False) for text in ranges if ":" not in text)
                 if kind is FrontendKind.LOAD_BALANCER
                 else ()
             ),

@@ -52,6 +52,30 @@ def test_changing_the_type_gives_ports_back():
     assert "externalTrafficPolicy" not in new["spec"]
 
 
+def test_one_that_has_no_load_balancer_any_more_has_nothing_of_it():
+    fields = {"allocateLoadBalancerNodePorts": True, "loadBalancerClass": "example.com/a"}
+    old = service("LoadBalancer", **fields)
+    new = service("ClusterIP", **fields)
+    new["status"] = {"loadBalancer": {"ingress": [{"ip": "203.0.113.1"}]}, "conditions": []}
+    specs.carry_over(new, old)
+    assert not fields.keys() & new["spec"].keys()
+    assert new["status"] == {"loadBalancer": {}, "conditions": []}
+    changed = service("ClusterIP", allocateLoadBalancerNodePorts=False)
+    specs.carry_over(changed, old)
+    assert changed["spec"]["allocateLoadBalancerNodePorts"] is False  # validation refuses it
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy"), [("LoadBalancer", "Cluster"), ("NodePort", "Local"), ("ClusterIP", None)]
+)
+def test_a_health_check_port_that_nobody_asks_any_more_is_given_back(kind, policy):
+    fields = {"healthCheckNodePort": 31000}
+    old = service("LoadBalancer", externalTrafficPolicy="Local", **fields)
+    new = service(kind, **fields, **({"externalTrafficPolicy": policy} if policy else {}))
+    specs.carry_over(new, old)
+    assert "healthCheckNodePort" not in new["spec"]
+
+
 def test_both_protocols_of_a_port_share_a_number():
     new = service("NodePort", {"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"})
     specs.fill(new, "a", AddressPool("10.0.0.0/24"), PortPool(30000, 30100))

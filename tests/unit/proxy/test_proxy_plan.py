@@ -98,6 +98,16 @@ def test_every_kind_of_front_end():
     assert {front.target_port for front in found} == {8080}
 
 
+def test_ranges_of_the_other_family_do_not_count():
+    web = service(
+        type="LoadBalancer",
+        loadBalancerSourceRanges=["2001:db8::/32", "192.0.2.0/24"],
+        status={"loadBalancer": {"ingress": [{"ip": "203.0.113.1"}]}},
+    )
+    ranges = [front.source_ranges for front in frontends(web, [], HERE)]
+    assert ranges[-1] == (IPv4Network("192.0.2.0/24"),)
+
+
 def test_an_ingress_in_proxy_mode_is_not_ours():
     web = service(
         type="LoadBalancer",

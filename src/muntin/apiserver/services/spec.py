@@ -50,6 +50,13 @@ def carry_over(new: Object, old: Object) -> None:
     _carry_ports(after, before)
     if after.get("type", "ClusterIP") in _WITHOUT_PORTS and not after.get("externalIPs"):
         _drop_unchanged(after, before, ("externalTrafficPolicy", "healthCheckNodePort"))
+    if wants_health_port(before) and not wants_health_port(after):
+        _drop_unchanged(after, before, ("healthCheckNodePort",))
+    if after.get("type") != "LoadBalancer":
+        if before.get("type") == "LoadBalancer":
+            _drop_unchanged(after, before, ("allocateLoadBalancerNodePorts", "loadBalancerClass"))
+        if (new.get("status") or {}).get("loadBalancer"):
+            new["status"] = {**new["status"], "loadBalancer": {}}
     health = before.get("healthCheckNodePort")
     if health and wants_health_port(after) and not after.get("healthCheckNodePort"):
         after["healthCheckNodePort"] = health
