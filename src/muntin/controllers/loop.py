@@ -20,6 +20,7 @@ from muntin.controllers.config import ControllersConfig
 from muntin.controllers.controller import Controller, ControllerLoop, service_account
 from muntin.controllers.disruption import Disruption, StaleDisruptions
 from muntin.controllers.garbage import GarbageCollector, PodGarbageCollector
+from muntin.controllers.jobs import CronJobs, FinishedJobs, JobOrphans, Jobs
 from muntin.controllers.load_balancers import LoadBalancers
 from muntin.controllers.local_volumes import Directories, LocalVolumes
 from muntin.controllers.namespaces import Namespaces, RootCaPublisher, ServiceAccounts
@@ -108,6 +109,10 @@ def _controllers(
         ReplicationControllers(caches),
         StatefulSets(caches, config.features),
         DaemonSets(caches),
+        Jobs(caches, config.features),
+        JobOrphans(caches),
+        CronJobs(caches, config.features),
+        FinishedJobs(caches),
         EndpointSlices(caches),
         Endpoints(caches),
         ServiceAccounts(caches),

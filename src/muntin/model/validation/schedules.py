@@ -17,7 +17,7 @@ from muntin.model.validation.findings import Findings
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 # Lowest and highest value of each field, and the names of values.
-_FIELDS: tuple[tuple[int, int, dict[str, int]], ...] = (
+FIELDS: tuple[tuple[int, int, dict[str, int]], ...] = (
     (0, 59, {}),
     (0, 23, {}),
     (1, 31, {}),
@@ -43,9 +43,9 @@ def schedule_problem(text: str) -> str:
     if text.startswith("@"):
         return _macro_problem(text)
     fields = text.split()
-    if len(fields) != len(_FIELDS):
+    if len(fields) != len(FIELDS):
         return f"expected exactly 5 fields, found {len(fields)}: [{' '.join(fields)}]"
-    for field, (low, high, names) in zip(fields, _FIELDS, strict=True):
+    for field, (low, high, names) in zip(fields, FIELDS, strict=True):
         for part in field.split(","):
             problem = _part_problem(part, low, high, names)
             if problem:

@@ -1,0 +1,58 @@
+"""How long a Job waits before it replaces a failed pod: 10 s, 20 s, 40 s ... up to 10 minutes.
+
+Source: kubernetes v1.36 pkg/controller/job/backoff_utils.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from muntin.controllers.rules.actions import Object
+from muntin.controllers.rules.job_pods import (
+    all_index_failures,
+    finished_at,
+    has_failed,
+    is_tracked,
+)
+from muntin.model import pods
+
+FIRST_S = 10.0
+MAX_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Failures since the last success: what is remembered of pods when they are gone."""
+
+    failures: Mapping[str, float] = field(default_factory=dict)
+    last_success: float = float("-inf")
+
+    def seeing(self, job: Object, some: Iterable[Object]) -> Backoff:
+        """With what ``some`` pods of ``job`` tell; seeing a pod again changes nothing."""
+        failures, last_success = dict(self.failures), self.last_success
+        for pod in some:
+            if pods.phase(pod) == "Succeeded":
+                last_success = max(last_success, finished_at(pod))
+            elif has_failed(pod, job) and (is_tracked(pod) or not pods.is_deleting(pod)):
+                failures.setdefault(pod["metadata"]["uid"], finished_at(pod))
+        later = {uid: at for uid, at in failures.items() if at > last_success}
+        return Backoff(later, last_success)
+
+    def remaining_s(self, now: float) -> float:
+        """How long to wait before the next pod is created."""
+        return _remaining_s(len(self.failures), max(self.failures.values(), default=0.0), now)
+
+
+def index_remaining_s(replaced: Object | None, now: float) -> float:
+    """As `Backoff.remaining_s`, for an index whose last pod was ``replaced``."""
+    if replaced is None:
+        return 0.0
+    return _remaining_s(all_index_failures(replaced) + 1, finished_at(replaced), now)
+
+
+def _remaining_s(failures: int, last_failure: float, now: float) -> float:
+    if not failures:
+        return 0.0
+    delay_s = min(MAX_S, FIRST_S * 2.0 ** min(failures - 1, 10))
+    return max(0.0, last_failure + delay_s - now)
