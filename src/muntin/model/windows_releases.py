@@ -46,6 +46,8 @@ class SchedulerWords:
     ``pod_affinity`` is said before each reason of inter-pod affinity. ``preempted`` is told of a
     victim, whose status says so too where ``disruption_target`` is. ``balance_gain``: nodes are
     scored by how much more even a pod makes them, and not by how even it leaves them.
+    ``nowhere_counted``: what keeps a pod off all nodes is said of each; ``nowhere_end`` is then said
+    in place of the sentence on preemption, which is not tried.
     """
 
     affinity: str = "node(s) didn't match Pod's node affinity/selector"
@@ -57,6 +59,8 @@ class SchedulerWords:
     preempted: str = "Preempted by pod {uid} on node {node}"
     disruption_target: bool = True
     balance_gain: bool = False
+    nowhere_counted: bool = False
+    nowhere_end: str = ""
 
 
 BUILDS: tuple[WindowsBuild, ...] = (
@@ -117,6 +121,7 @@ SCHEDULER_WORDS: tuple[tuple[Version, dict[str, Any]], ...] = (
             "node_name": "node(s) didn't match the requested hostname",
             "preempted": "Preempted by {namespace}/{name} on node {node}",
             "disruption_target": False,
+            "nowhere_counted": True,
         },
     ),
     (
@@ -129,10 +134,10 @@ SCHEDULER_WORDS: tuple[tuple[Version, dict[str, Any]], ...] = (
             "node_name": SchedulerWords.node_name,
         },
     ),
-    ((1, 26), {"disruption_target": True}),
+    ((1, 26), {"disruption_target": True, "nowhere_counted": False}),
     ((1, 27), {"preempted": "Preempted by a pod on node {node}"}),
     ((1, 29), {"preempted": SchedulerWords.preempted}),
-    ((1, 34), {"preemption": "no new claims to deallocate, "}),
+    ((1, 34), {"preemption": "no new claims to deallocate, ", "nowhere_end": "not found"}),
     (
         (1, 35),
         {

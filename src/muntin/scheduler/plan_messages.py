@@ -33,7 +33,10 @@ def fit_error(
     """
     head = f"0/{total} nodes are available:"
     if nowhere is not None:
-        text = f"{head} {', '.join(nowhere.reasons)}."
+        count = f"{total} " if words.nowhere_counted else ""
+        text = f"{head} {', '.join(f'{count}{reason}' for reason in nowhere.reasons)}."
+        if words.nowhere_end:
+            return f"{text} {words.nowhere_end}"
     else:
         text = f"{head} {_histogram(Counter(r for row in unfit.values() for r in row.reasons))}."
     if preemption is None or words.preemption is None:

@@ -96,6 +96,20 @@ def test_a_pod_that_can_be_nowhere(known, reason):
     assert decision.plugins <= {"VolumeBinding", "VolumeZone"}
 
 
+@pytest.mark.parametrize(
+    ("version", "rest"),
+    [
+        ((1, 20), "2 pod has unbound immediate PersistentVolumeClaims."),
+        ((1, 30), f"pod has unbound immediate PersistentVolumeClaims. {NOT_HELPFUL}"),
+        ((1, 36), "pod has unbound immediate PersistentVolumeClaims. not found"),
+    ],
+)
+def test_what_keeps_a_pod_off_all_nodes_in_the_words_of_a_version(version, rest):
+    known = storage(claims=[claim(storageClassName="now")])
+    decision = decide(user(), known, words=scheduler_words(version))
+    assert decision.message == f"0/2 nodes are available: {rest}"
+
+
 def test_a_claim_that_is_being_deleted():
     leaving = claim(volume="v")
     leaving["metadata"]["deletionTimestamp"] = "now"
