@@ -190,3 +190,22 @@ def test_durability_is_what_the_connection_that_commits_says(tmp_path):
         await store.close()
 
     run(check)
+
+
+@pytest.mark.parametrize("count", [1, 2, 64, 65, 600])
+def test_changes_made_at_once_are_all_there_in_order_after_a_restart(tmp_path, count):
+    keys = [f"/k/{number:03d}" for number in range(count)]
+
+    async def check():
+        store = await SqliteStore.open(tmp_path / "db")
+        revisions = await asyncio.gather(*(store.create(key, key.encode()) for key in keys))
+        assert revisions == sorted(revisions)
+        await store.close()
+        store = await SqliteStore.open(tmp_path / "db")
+        page = await store.list("/k/")
+        assert [(r.key, r.value, r.mod_revision) for r in page.records] == [
+            (key, key.encode(), revision) for key, revision in zip(keys, revisions, strict=True)
+        ]
+        await store.close()
+
+    run(check)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from muntin.kit.log import fields
@@ -19,6 +20,7 @@ from muntin.seams.store import Change, Durability
 log = logging.getLogger(__name__)
 
 LARGEST_BATCH = 512
+LARGEST_STATEMENT = 64  # changes that are written, and made durable, by one statement
 COMPACT_PIECE = 2000  # revisions looked at in one transaction, so that writes wait little
 CHECKPOINT_INTERVAL_S = 0.25
 # A sync is two or three times as fast where the file does not grow, so the log of the next changes
@@ -80,6 +82,11 @@ def _durability(connection: sqlite3.Connection) -> Durability:
     mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
     level = connection.execute("PRAGMA synchronous").fetchone()[0]
     return Durability("sqlite", mode, _SYNCHRONOUS[level])
+
+
+@cache
+def _insertion(rows: int) -> str:
+    return f"INSERT INTO log VALUES {', '.join(['(?, ?, ?, ?)'] * rows)}"
 
 
 class Writer:
@@ -170,11 +177,8 @@ class Writer:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         changes = [pending.change for pending in batch]
-        rows = [(c.revision, c.key, c.create_revision, c.value) for c in changes]
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT INTO log VALUES (?, ?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
+            self._insert([(c.revision, c.key, c.create_revision, c.value) for c in changes])
         except Exception as failure:
             self._failed_epoch = batch[0].epoch
             self._roll_back()
@@ -185,6 +189,20 @@ class Writer:
             if time.monotonic() - self._told_s > DURABILITY_S:
                 self.durability = _durability(self._connection)
                 self._told_s = time.monotonic()
+
+    def _insert(self, rows: list[tuple[int, str, int, bytes | None]]) -> None:
+        """All of ``rows`` or none of them.
+
+        Each call of SQLite gives Python's lock away, and waits until the loop lets go of it again:
+        what is few goes in one, which is a transaction by itself.
+        """
+        execute = self._connection.execute
+        if len(rows) <= LARGEST_STATEMENT:
+            execute(_insertion(len(rows)), [value for row in rows for value in row])
+            return
+        execute("BEGIN IMMEDIATE")
+        self._connection.executemany(_insertion(1), rows)
+        execute("COMMIT")
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:
