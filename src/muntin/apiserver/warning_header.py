@@ -24,6 +24,8 @@ def warning_header(texts: Iterable[str]) -> str:
 
 
 def _has_controls(text: str) -> bool:
+    if text.isprintable():  # then there is none, and most texts are
+        return False
     return any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -105,6 +106,7 @@ PERCENT_MESSAGE = _regex_message(
 _SYSCTL_SEGMENT = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SYSCTL = rf"({_SYSCTL_SEGMENT}[\./])*{_SYSCTL_SEGMENT}"
 _MAX_ID = 2**31 - 1
+_MOST_KEYS, _LONGEST_KEY = 4096, 128  # judged once: the same come again and again
 
 _label = re.compile(_LABEL).fullmatch
 _wildcard = re.compile(_WILDCARD).fullmatch
@@ -140,6 +142,15 @@ def dns1035_label(value: str) -> list[str]:
 
 def qualified_name(value: str) -> list[str]:
     """Keys of labels, annotations, taints and resources: ``name`` or ``prefix/name``."""
+    return [] if len(value) <= _LONGEST_KEY and _is_key(value) else _wrong_in_key(value)
+
+
+@lru_cache(maxsize=_MOST_KEYS)
+def _is_key(value: str) -> bool:
+    return not _wrong_in_key(value)
+
+
+def _wrong_in_key(value: str) -> list[str]:
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         return [
