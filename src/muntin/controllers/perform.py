@@ -142,7 +142,8 @@ class Performer:
             self._recorder.event(told.about, NORMAL, told.reason, message)
 
     def _tell_failure(self, told: Told | None, error: errors.MuntinError) -> None:
-        if told is not None and told.failure_reason:
+        unsaid = told is None or (told.taken_unsaid and isinstance(error, errors.AlreadyExists))
+        if told is not None and told.failure_reason and not unsaid:
             message = told.failure_message.replace("{error}", error.message)
             self._recorder.event(told.about, WARNING, told.failure_reason, message)
 

@@ -430,6 +430,8 @@ def test_claims_come_before_their_pod():
         "Normal SuccessfulCreate: Create Claim data-web-0 Pod web-0 in StatefulSet web success",
         "Normal SuccessfulCreate: Create Pod web-0 in StatefulSet web successful",
     ]
+    assert made.told.taken_unsaid
+    assert started.told.taken_unsaid
     assert made.told.failure_message == (
         "Create Claim data-web-0 for Pod web-0 in StatefulSet web failed error: {error}"
     )

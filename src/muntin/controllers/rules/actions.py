@@ -20,7 +20,7 @@ class Told:
     """The event about ``about`` once an action is done, or has failed.
 
     ``{name}`` stands for the name of the object that was written, ``{error}`` for why not. Without
-    a ``reason`` success goes unsaid.
+    a ``reason`` success goes unsaid; with ``taken_unsaid`` so does that a name is taken.
     """
 
     about: Object
@@ -28,6 +28,7 @@ class Told:
     message: str
     failure_reason: str = ""
     failure_message: str = ""
+    taken_unsaid: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -225,6 +225,7 @@ def _told(work: Work, verb: str, pod: Object, *, only_failure: bool = False) -> 
         message=f"{what} successful",
         failure_reason=f"Failed{verb.title()}",
         failure_message=f"{what} failed error: {{error}}",
+        taken_unsaid=True,
     )
 
 
@@ -237,4 +238,5 @@ def _claim_told(work: Work, pod: Object, claim: Object) -> Told:
         message=f"{what} Pod {name} in {of} success",
         failure_reason="FailedCreate",
         failure_message=f"{what} for Pod {name} in {of} failed error: {{error}}",
+        taken_unsaid=True,
     )
