@@ -54,7 +54,7 @@ def create(cluster: Cluster, *objects: dict[str, Any]) -> None:
 
 
 def lines_of(cluster: Cluster, name: str) -> list[str]:
-    return str(cluster.kubectl("logs", name).stdout).split()
+    return str(cluster.kubectl("logs", name, check=False).stdout).split()
 
 
 def events_about(cluster: Cluster, kind: str, name: str) -> set[str]:
@@ -175,6 +175,41 @@ def test_volumes_that_are_retained_can_be_given_to_another_claim(
     cluster.kubectl("delete", "pv", *names.values())
     assert len(directories(cluster, namespace)) == len(SYSTEMS)  # it is the administrator's now
     cluster.kubectl("delete", "storageclass", keeping)
+
+
+def test_stateful_sets_find_their_data_again(cluster: Cluster, namespace: str) -> None:
+    for system in SYSTEMS:
+        template = writer(system)
+        labels = {"app": system}
+        data = claim("data")
+        del data["apiVersion"], data["kind"]
+        wanted = {
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "metadata": {"name": system},
+            "spec": {
+                "replicas": 1,
+                "serviceName": system,
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": template["spec"]},
+                "volumeClaimTemplates": [data],
+            },
+        }
+        del wanted["spec"]["template"]["spec"]["volumes"]  # they come of the claims
+        create(cluster, wanted)
+    names = [f"{system}-0" for system in SYSTEMS]
+    for name in names:
+        eventually(lambda name=name: cluster.kubectl("get", "pod", name, check=False).stdout)
+    cluster.wait_ready(*names)
+    uids = {name: cluster.get("pod", name)["metadata"]["uid"] for name in names}
+    cluster.kubectl("delete", "pod", *names)
+    for name in names:
+        eventually(
+            lambda name=name: lines_of(cluster, name) == ["here", "here"], what=f"{name} is back"
+        )
+        assert cluster.get("pod", name)["metadata"]["uid"] != uids[name]
+    cluster.kubectl("delete", "statefulset", *SYSTEMS)
+    assert {row["status"]["phase"] for row in cluster.get("pvc")["items"]} == {"Bound"}
 
 
 def test_volumes_made_by_hand_and_by_pods(cluster: Cluster, namespace: str) -> None:

@@ -6,6 +6,7 @@ from volumes import claim, storage_class, volume
 
 from muntin.controllers.rules import local_volumes
 from muntin.controllers.rules.actions import Note
+from muntin.model.simulated import MARK
 
 OURS = storage_class("standard", local_volumes.PROVISIONER, delayed=True)
 LINUX = node("lin01", labels={"kubernetes.io/os": "linux", "kubernetes.io/hostname": "host-a"})
@@ -50,6 +51,13 @@ def test_a_directory_of_the_selected_node(place, path, host):
     assert term["matchExpressions"] == [
         {"key": "kubernetes.io/hostname", "operator": "In", "values": [host]}
     ]
+
+
+def test_simulated_nodes_have_no_disk():
+    place = {**LINUX, "metadata": {**LINUX["metadata"], "annotations": {MARK: "true"}}}
+    step = local_volumes.provision(asking(), OURS, place)
+    assert step.make == ""
+    assert said(step.actions) == ["note Provisioning", "create persistentvolume pvc-uid-c"]
 
 
 def test_what_is_kept_needs_no_provisioner_when_it_goes():

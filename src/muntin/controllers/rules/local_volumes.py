@@ -26,6 +26,7 @@ from muntin.controllers.rules.actions import (
 from muntin.model import pods, quantity
 from muntin.model import volume_binding as binding
 from muntin.model.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from muntin.model.simulated import is_simulated
 from muntin.model.times import text_of
 
 PROVISIONER = "muntin.dev/local-path"
@@ -74,7 +75,6 @@ def provision(claim: Object, storage_class: Object | None, node: Object | None) 
         return give_up(claim, storage_class, f'node "{selected}" not found')
     path = directory(node, claim)
     volume = _volume(claim, storage_class, node, path)
-    name = volume["metadata"]["name"]
     told = Told(
         about=claim,
         reason="ProvisioningSucceeded",
@@ -85,8 +85,8 @@ def provision(claim: Object, storage_class: Object | None, node: Object | None) 
     text = f'External provisioner is provisioning volume for claim "{_key(claim)}"'
     note = Note(about=claim, type=NORMAL, reason="Provisioning", message=text)
     create = Create(resource=PERSISTENT_VOLUMES, obj=volume, told=told)
-    assert name == _name(claim)
-    return Step(node=selected, make=path, actions=(note, create))
+    simulated = is_simulated(node)  # there is no disk, and no container to look for one
+    return Step(node=selected, make="" if simulated else path, actions=(note, create))
 
 
 def give_up(claim: Object, storage_class: Object, reason: str) -> Step:
