@@ -125,6 +125,7 @@ def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> Controlle
     return ControllersConfig(
         root_ca=(paths.pki / f"{certificate_names.CA}.crt").read_text(),
         service_account_key=(paths.pki / f"{certificate_names.SERVICE_ACCOUNT}.key").read_bytes(),
+        signing_key=(paths.pki / f"{certificate_names.CA}.key").read_bytes(),
         secret_tokens=not is_in(ApiFeature.TOKENS_WITHOUT_SECRETS, config.kubernetes),
         cluster_cidr=config.networking.pod_subnet,
         node_mask=POD_PREFIX_LENGTH,

@@ -16,6 +16,11 @@ from muntin.controllers.attach_detach import AttachDetach
 from muntin.controllers.autoscaling import HorizontalPodAutoscalers
 from muntin.controllers.caches import Caches
 from muntin.controllers.catalog import Catalog
+from muntin.controllers.certificates import (
+    CertificateApprover,
+    CertificateCleaner,
+    CertificateSigner,
+)
 from muntin.controllers.config import ControllersConfig
 from muntin.controllers.controller import Controller, ControllerLoop, service_account
 from muntin.controllers.disruption import Disruption, StaleDisruptions
@@ -27,6 +32,7 @@ from muntin.controllers.namespaces import Namespaces, RootCaPublisher, ServiceAc
 from muntin.controllers.nodes import NodeIpam, NodeLifecycle, TaintEviction
 from muntin.controllers.perform import Performer
 from muntin.controllers.quotas import ResourceQuotas
+from muntin.controllers.rules.certificate_signing import Authority
 from muntin.controllers.services import Endpoints, EndpointSlices
 from muntin.controllers.volume_binding import EphemeralVolumes, VolumeBinder, VolumeExpander
 from muntin.controllers.volumes import ClaimProtection, VolumeProtection
@@ -133,7 +139,12 @@ def _controllers(
         ClusterRoleAggregation(caches),
         TokenCleaner(caches),
         BootstrapSigner(caches),
+        CertificateApprover(caches, client(CertificateApprover.account)),
+        CertificateCleaner(caches),
     ]
+    if config.signing_key:
+        authority = Authority(config.root_ca.encode(), config.signing_key)
+        controllers.append(CertificateSigner(caches, authority))
     if config.cluster_cidr is not None:
         controllers.append(NodeIpam(caches, config.cluster_cidr, config.node_mask))
     if config.service_account_key:
