@@ -308,7 +308,7 @@ class Cache:
         self._set_aside(Record(change.key, change.value, *revisions))
 
     def forget(self, revision: int) -> None:
-        """Remember no more what happened up to ``revision``, which the store forgets, too."""
+        """Remember no more what happened up to ``revision``, but for the newest of each kind."""
         for resource in self.by_storage.values():
             resource.forget(revision)
 

@@ -36,4 +36,5 @@ class ApiServerConfig:
     proxy_client_key: bytes = b""
     not_ready_toleration_s: int = 300
     compaction_interval_s: float = 300.0
+    events_fresh_s: float = 75.0  # how long events are kept for watches that resume, at least
     runtime_config: Mapping[str, bool] = field(default_factory=dict)

@@ -157,6 +157,7 @@ class ApiServer:
         self._tasks = [
             asyncio.create_task(cache.follow(), name="apiserver-follow"),
             asyncio.create_task(self._compact(), name="apiserver-compact"),
+            asyncio.create_task(self._forget(), name="apiserver-forget"),
             asyncio.create_task(definitions.run(), name="apiserver-definitions"),
         ]
         if self._tracking is not None:
@@ -229,20 +230,28 @@ class ApiServer:
         await self.core.store.current_revision()
 
     async def _compact(self) -> None:
-        """Forget history that is two intervals old, as upstream has etcd do, and what it held."""
+        """Forget history that is two intervals old, as upstream has etcd do."""
         core = self.core
         before = await core.store.current_revision()
         while True:
             await core.clock.sleep(self.config.compaction_interval_s)
             now = await core.store.current_revision()
-            core.cache.forget(before)
             with contextlib.suppress(errors.Gone):
                 try:
                     await core.store.compact(before)
                 except errors.Unavailable as err:
                     log.warning("compaction failed", **fields(error=err))
-            await asyncio.to_thread(memory.give_back)
             before = now
+
+    async def _forget(self) -> None:
+        """Forget events that no client needs who is still there, and give back what they held."""
+        core = self.core
+        before = core.cache.revision
+        while True:
+            await core.clock.sleep(self.config.events_fresh_s)
+            core.cache.forget(before)
+            before = core.cache.revision
+            await asyncio.to_thread(memory.give_back)
 
 
 def _limits(config: ApiServerConfig, cache: Cache, metrics: Metrics, clock: Clock) -> RequestLimits:

@@ -22,8 +22,9 @@ from muntin.model.zeros import zeros_of
 
 Object = dict[str, Any]
 
-# Compiling a large kind takes some milliseconds: only kinds that are written often are worth it.
-OFTEN = 16
+# Compiling a large kind takes some milliseconds, and half a megabyte: only kinds that are written
+# often are worth it.
+OFTEN = 64
 
 _DAY = r"[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
 _SECOND = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"

@@ -21,7 +21,7 @@ def named(name):
     return {"subject": ((("commonName", name),), (("organizationName", "people"),))}
 
 
-def test_events_older_than_the_stores_history_are_forgotten_but_for_the_newest():
+def test_events_that_are_not_fresh_are_forgotten_but_for_the_newest():
     async def scenario(server, api):
         first = server.core.cache.revision
         for number in range(RING_LEAST + 20):
@@ -34,7 +34,7 @@ def test_events_older_than_the_stores_history_are_forgotten_but_for_the_newest()
         async with api.watch(f"{MAPS}?watch=1&resourceVersion={since}") as events:
             assert await events.short() == ("ADDED", "m31")
 
-    run(scenario, compaction_interval_s=0.02)
+    run(scenario, events_fresh_s=0.02)
 
 
 def test_a_certificate_is_remembered_once_however_many_connections_show_it():
