@@ -82,7 +82,8 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if not pods.is_deleting(job):
         actions = scale(job, found, snapshot.backoff, features, now)
     changes = any(isinstance(action, InBatches) for action in actions)
-    if changes and snapshot.failure is None:
+    resumes = not is_suspended(job) and pods.is_condition_true(job, "Suspended")
+    if changes and snapshot.failure is None and not resumes:
         return actions  # the status tells of them when they are to be seen
     return [*actions, *_tell(snapshot, found, completion(job, found, features), now)]
 
