@@ -111,7 +111,7 @@ def _controllers(
     """All but the garbage collector; ``client`` gives each its own."""
     controllers: list[Controller] = [
         Deployments(caches),
-        ReplicaSets(caches),
+        ReplicaSets(caches, config.features),
         ReplicationControllers(caches),
         StatefulSets(caches, config.features),
         DaemonSets(caches),

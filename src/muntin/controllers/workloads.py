@@ -77,7 +77,8 @@ class ReplicaSets:
     name = "replicaset-controller"
     account = "replicaset-controller"
 
-    def __init__(self, caches: Caches) -> None:
+    def __init__(self, caches: Caches, features: Set[ApiFeature]) -> None:
+        self._features = features
         self._replica_sets = caches.use(REPLICA_SETS, NAMESPACE, OWNER)
         self._pods = _owned(caches, PODS)
         self.sources = (Source(REPLICA_SETS), Source(PODS, OwnerKeys(self._replica_sets)))
@@ -91,6 +92,7 @@ class ReplicaSets:
             pods=owned_or_stray(self._pods, replica_set),
             related=self._related(replica_set),
             failure=round.failure,
+            features=self._features,
         )
         return replicaset.reconcile(snapshot, round.now)
 

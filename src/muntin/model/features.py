@@ -60,6 +60,7 @@ class ApiFeature(StrEnum):
     STATEFUL_INDEX_LABELS = "stateful-index-labels"
     STATEFUL_REPLACED_UNSAID = "stateful-replaced-unsaid"
     STATEFUL_VERBS_CAPITAL = "stateful-verbs-capital"
+    TERMINATING_REPLICAS = "terminating-replicas"
     NAMELESS_REFERENCES = "nameless-references"
 
 
@@ -158,6 +159,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.STATEFUL_REPLACED_UNSAID: (1, 31),
     # Their events begin with a capital. (Read in 1.36; 1.20 has none. When it came is not known.)
     ApiFeature.STATEFUL_VERBS_CAPITAL: (1, 36),
+    # Replica sets and deployments count pods that are ending. Source: KEP 3973.
+    ApiFeature.TERMINATING_REPLICAS: (1, 35),
 }
 
 

@@ -17,6 +17,7 @@ from objects import (
 from muntin.controllers.rules import revisions
 from muntin.controllers.rules.actions import Create, Update
 from muntin.controllers.rules.deployment import Snapshot, new_replica_set_name, reconcile
+from muntin.controllers.rules.deployment_status import counts
 from muntin.controllers.rules.templates import same_template, template_hash
 
 
@@ -312,3 +313,24 @@ def test_why_pods_cannot_be_made_shows_on_the_deployment():
         {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "quota"}
     ]
     assert conditions(owner, [failing])["ReplicaFailure"]["message"] == "quota"
+
+
+@pytest.mark.parametrize(
+    "told, expected",
+    [
+        ((2, 1), 3),
+        ((0, 0), 0),
+        ((2, None), None),
+        ((None, None), None),
+    ],
+)
+def test_pods_that_are_ending_are_added_up_if_every_replica_set_tells_of_them(told, expected):
+    owner = deployment()
+    replica_sets = [replica_set(owner, "one", 3), replica_set(owner, "two", 0)]
+    for row, number in zip(replica_sets, told, strict=True):
+        if number is not None:
+            row["status"]["terminatingReplicas"] = number
+    fresh = replica_set(owner, "three", 0)
+    del fresh["status"]["observedGeneration"]
+    status = counts(owner, [*replica_sets, fresh], replica_sets[0])
+    assert status.get("terminatingReplicas") == expected

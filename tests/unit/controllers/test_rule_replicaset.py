@@ -7,6 +7,7 @@ from muntin.controllers.rules import replication_controller
 from muntin.controllers.rules.actions import Failure
 from muntin.controllers.rules.pod_ranking import DELETION_COST, to_delete
 from muntin.controllers.rules.replicaset import BURST, Snapshot, reconcile
+from muntin.model.features import features_of
 
 RS = workload("ReplicaSet", "rs", 2)
 
@@ -85,6 +86,23 @@ def test_status_counts_and_is_not_written_twice():
     }
     assert said(actions)[-1] == "again 20"
     assert status_of(decide(pods, {**owner, "status": status})) is None
+
+
+def test_pods_that_are_ending_are_counted_where_the_api_has_it():
+    pods = [
+        pod("a", RS),
+        pod("b", RS, deletionTimestamp=at()),
+        pod("c", RS, deletionTimestamp=at(), phase="Failed"),
+        pod("d", RS, deletionTimestamp=at(), labels={"app": "other"}),
+        pod("e", deletionTimestamp=at()),
+    ]
+
+    def status(version):
+        snapshot = Snapshot(replica_set=RS, pods=pods, features=features_of(version))
+        return status_of(reconcile(snapshot, NOW))
+
+    assert status((1, 36))["terminatingReplicas"] == 1
+    assert "terminatingReplicas" not in status((1, 34))
 
 
 def test_a_failure_becomes_a_condition_and_goes_again():

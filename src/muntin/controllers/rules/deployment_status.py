@@ -65,11 +65,23 @@ def counts(deployment: Object, everyone: Sequence[Object], new: Object | None) -
         "unavailableReplicas": max(spec_count(everyone) - available, 0),
     }
     status: Object = {name: value for name, value in numbers.items() if value}
+    ending = _ending(everyone)
+    if ending is not None:
+        status["terminatingReplicas"] = ending
     if "generation" in deployment["metadata"]:
         status["observedGeneration"] = deployment["metadata"]["generation"]
     if have.get("collisionCount") is not None:
         status["collisionCount"] = have["collisionCount"]
     return status
+
+
+def _ending(replica_sets: Sequence[Object]) -> int | None:
+    """How many pods are ending; None where the ReplicaSets do not say so."""
+    seen = [
+        rs["status"] for rs in replica_sets if (rs.get("status") or {}).get("observedGeneration")
+    ]
+    told = [status.get("terminatingReplicas") for status in seen]
+    return sum(told) if told and None not in told else None
 
 
 def is_complete(deployment: Object, status: Object) -> bool:

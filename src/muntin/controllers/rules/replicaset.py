@@ -5,7 +5,7 @@ Source: kubernetes v1.34 pkg/controller/replicaset/{replica_set,replica_set_util
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from muntin.controllers.rules.actions import (
@@ -19,10 +19,11 @@ from muntin.controllers.rules.actions import (
     Told,
     Update,
 )
-from muntin.controllers.rules.ownership import claim
+from muntin.controllers.rules.ownership import claim, is_controlled_by
 from muntin.controllers.rules.pod_ranking import ready_since, to_delete
 from muntin.controllers.rules.templates import pod_from_template
 from muntin.model import pods, times
+from muntin.model.features import ApiFeature
 from muntin.model.resources import PODS, REPLICA_SETS
 from muntin.model.selectors import labels_of
 
@@ -42,6 +43,7 @@ class Snapshot:
     pods: Sequence[Object]
     related: Sequence[Object] = ()
     failure: Failure | None = None
+    features: Set[ApiFeature] = frozenset()
 
 
 def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
@@ -53,6 +55,8 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if claimed.patches:
         return list(claimed.patches)  # adopted pods are counted in the next round
     status = _status(replica_set, claimed.owned, snapshot.failure, now)
+    if ApiFeature.TERMINATING_REPLICAS in snapshot.features:
+        status["terminatingReplicas"] = sum(_is_ending(snapshot, pod) for pod in snapshot.pods)
     actions: list[Action] = []
     if not pods.is_deleting(replica_set):
         actions += _manage(snapshot, claimed.owned, now)
@@ -133,6 +137,13 @@ def _status(
     if conditions:
         status["conditions"] = conditions
     return status
+
+
+def _is_ending(snapshot: Snapshot, pod: Object) -> bool:
+    selector = labels_of(snapshot.replica_set["spec"].get("selector"))
+    going = pods.is_deleting(pod) and not pods.is_terminal(pod)
+    own = is_controlled_by(pod, snapshot.replica_set)
+    return going and own and selector.matches(pod["metadata"].get("labels"))
 
 
 def _conditions(replica_set: Object, failure: Failure | None, now: float) -> list[Object]:
