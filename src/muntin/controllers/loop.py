@@ -24,6 +24,7 @@ from muntin.controllers.certificates import (
 from muntin.controllers.config import ControllersConfig
 from muntin.controllers.controller import Controller, ControllerLoop, service_account
 from muntin.controllers.disruption import Disruption, StaleDisruptions
+from muntin.controllers.endpoint_mirroring import EndpointSliceMirroring
 from muntin.controllers.garbage import GarbageCollector, PodGarbageCollector
 from muntin.controllers.jobs import CronJobs, FinishedJobs, JobOrphans, Jobs
 from muntin.controllers.load_balancers import LoadBalancers
@@ -121,6 +122,7 @@ def _controllers(
         FinishedJobs(caches),
         EndpointSlices(caches),
         Endpoints(caches),
+        EndpointSliceMirroring(caches),
         ServiceAccounts(caches),
         RootCaPublisher(caches, config.root_ca),
         Namespaces(caches, catalog, client(Namespaces.account)),
