@@ -153,6 +153,24 @@ def test_claims_go_with_a_pod_scaled_away_and_with_the_set():
     run(scenario)
 
 
+def test_pods_and_revisions_left_behind_belong_to_the_next_set_of_that_name():
+    async def scenario(plane):
+        async def uids(resource):
+            rows = (await plane.admin.list(resource, "default")).items
+            return {row["metadata"]["uid"] for row in rows}
+
+        await plane.admin.create(STATEFUL_SETS, stateful_set(2))
+        await settled(plane, pods_of("one", "one"))
+        before = await uids(PODS) | await uids(CONTROLLER_REVISIONS)
+        await plane.admin.delete(STATEFUL_SETS, "db", "default", propagation_policy="Orphan")
+        await plane.gone(STATEFUL_SETS, "db", "default")
+        await plane.admin.create(STATEFUL_SETS, stateful_set(2))
+        await settled(plane, pods_of("one", "one"))
+        assert await uids(PODS) | await uids(CONTROLLER_REVISIONS) == before
+
+    run(scenario)
+
+
 @pytest.mark.parametrize("version", [(1, 20), (1, 37)])
 def test_a_replication_controller_makes_and_ends_pods(version):
     async def scenario(plane):

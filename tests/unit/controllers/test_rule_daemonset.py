@@ -1,5 +1,7 @@
 """DaemonSet: which nodes, one pod each, replacing in turn, revisions, status."""
 
+import json
+
 import pytest
 from objects import NOW, at, node, pod, said, status_of, template, without_status, workload
 
@@ -80,6 +82,8 @@ def test_the_revision_is_written_before_the_first_pod():
     assert create.obj["kind"] == "ControllerRevision"
     assert create.obj["revision"] == 1
     assert create.obj["data"]["spec"]["template"]["$patch"] == "replace"
+    kept = json.dumps(create.obj["data"])
+    assert kept == json.dumps(create.obj["data"], sort_keys=True)
 
 
 def test_every_node_that_should_gets_a_pod_pinned_to_it():

@@ -19,8 +19,18 @@ DEFAULT_HISTORY = 10
 
 
 def patch_of(daemon_set: Object) -> Object:
-    """What a revision keeps: a strategic patch that puts the template back."""
-    return {"spec": {"template": {**daemon_set["spec"]["template"], "$patch": "replace"}}}
+    """What a revision keeps: a strategic patch that puts the template back.
+
+    In the order of its keys: kube-apiserver compares its bytes, and sorts them when it patches.
+    """
+    template = {**daemon_set["spec"]["template"], "$patch": "replace"}
+    return {"spec": {"template": _in_order(template)}}
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(item) for item in value] if isinstance(value, list) else value
 
 
 def revision_hash(revision: Object) -> str:
