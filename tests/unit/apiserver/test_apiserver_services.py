@@ -56,7 +56,8 @@ def test_one_that_has_no_load_balancer_any_more_has_nothing_of_it():
     fields = {"allocateLoadBalancerNodePorts": True, "loadBalancerClass": "example.com/a"}
     old = service("LoadBalancer", **fields)
     new = service("ClusterIP", **fields)
-    new["status"] = {"loadBalancer": {"ingress": [{"ip": "203.0.113.1"}]}, "conditions": []}
+    for one in (old, new):
+        one["status"] = {"loadBalancer": {"ingress": [{"ip": "203.0.113.1"}]}, "conditions": []}
     specs.carry_over(new, old)
     assert not fields.keys() & new["spec"].keys()
     assert new["status"] == {"loadBalancer": {}, "conditions": []}

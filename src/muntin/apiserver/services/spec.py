@@ -55,8 +55,9 @@ def carry_over(new: Object, old: Object) -> None:
     if after.get("type") != "LoadBalancer":
         if before.get("type") == "LoadBalancer":
             _drop_unchanged(after, before, ("allocateLoadBalancerNodePorts", "loadBalancerClass"))
-        if (new.get("status") or {}).get("loadBalancer"):
-            new["status"] = {**new["status"], "loadBalancer": {}}
+        status = new.get("status") or {}
+        if status.get("loadBalancer") and status == old.get("status"):  # not sent, but carried over
+            new["status"] = {**status, "loadBalancer": {}}
     health = before.get("healthCheckNodePort")
     if health and wants_health_port(after) and not after.get("healthCheckNodePort"):
         after["healthCheckNodePort"] = health
