@@ -71,19 +71,21 @@ def _unrecognized(request: ApiRequest, err: orjson.JSONDecodeError) -> status.Ap
 
 
 def parse_yaml(body: bytes) -> Any:
-    """A YAML document as plain values; dates stay text, as in JSON."""
-    import yaml  # 3 MB that JSON clients never need
+    """A YAML document as plain values."""
+    import yaml  # megabytes that JSON clients never need
+
+    from muntin.apiserver.yaml_loader import Loader
 
     if _depth(body) > _DEEPEST:
         raise status.bad_request(f"yaml: exceeded max depth of {_DEEPEST}")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
+    loader = Loader(body)
     try:
         node = loader.get_single_node()
         if node is None:
             return None
         if b"*" in body:
             _check_aliases(node)
-        return decoding.whole_numbers(_plain(loader.construct_document(node)))
+        return decoding.whole_numbers(loader.construct_document(node))
     except yaml.MarkedYAMLError as err:
         line = err.problem_mark.line if err.problem_mark else 0
         line += isinstance(err, yaml.scanner.ScannerError)  # as the parser of Go counts them
@@ -167,21 +169,6 @@ def yaml_duplicates(body: bytes) -> list[str]:
                 seen.add(name)
                 nodes.append(value)
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_key(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return value.strftime("%Y-%m-%dT%H:%M:%SZ") if hasattr(value, "strftime") else str(value)
-
-
-def _key(key: Any) -> str:
-    """A map's key as JSON has it: ``on`` in YAML is true."""
-    return key if isinstance(key, str) else orjson.dumps(_plain(key)).decode().strip('"')
 
 
 def read(request: ApiRequest, schema: Schema, resource: Resource) -> Object:

@@ -101,6 +101,8 @@ def _dumper() -> Any:
     """
     import yaml
 
+    from muntin.model import yaml_scalars
+
     class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
         """The library's, with upstream's style of scalars."""
 
@@ -109,7 +111,11 @@ def _dumper() -> Any:
 
     def text(dumper: Any, value: str) -> Any:
         style = None
-        if value in _OLD_BOOLEANS or (resolve(yaml.ScalarNode, value, (True, False)) != plain):
+        if (
+            value in _OLD_BOOLEANS
+            or not isinstance(yaml_scalars.read(value), str)
+            or resolve(yaml.ScalarNode, value, (True, False)) != plain
+        ):
             style = '"'
         elif "\n" in value:
             style = "|"

@@ -389,3 +389,19 @@ def test_whole_numbers_in_other_forms_are_integers(number, found):
             assert json.loads(answer.body)["spec"]["revisionHistoryLimit"] == found
 
     run(scenario)
+
+
+def test_text_that_looks_like_something_else_comes_back_from_yaml_as_text():
+    odd = ["y", "off", "1e3", "0o7", "08", "1_0", ".5e1", "~", "", "2001-01-01", "0x1f", "a: b"]
+
+    async def scenario(server, api):
+        data = {f"k{index}": text for index, text in enumerate(odd)}
+        await api("POST", MAPS, {"metadata": {"name": "odd"}, "data": data})
+        asked = server.user("admin", "system:masters").request
+        shown = await asked("GET", f"{MAPS}/odd", headers={"accept": "application/yaml"})
+        await asked("PUT", f"{MAPS}/odd", headers=YAML, body=shown.body)
+        assert (await api("GET", f"{MAPS}/odd"))["data"] == data
+        answer = await asked("PUT", f"{MAPS}/odd", headers=YAML, body=shown.body)
+        assert answer.status == 200
+
+    run(scenario)
