@@ -16,7 +16,8 @@ class ApiServerConfig:
     signs tokens. ``advertise_address`` and ``port`` are what the ``kubernetes`` Service leads to.
     ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets, the proxy client's to
     aggregated API servers. ``access`` is who may come in, and what is written about them;
-    ``limits`` is how much they may ask, ``admission`` which built-in plugins look at it.
+    ``limits`` is how much they may ask, ``admission`` which built-in plugins look at it;
+    ``several``: other servers over the same store come and go.
     """
 
     kubernetes_version: str
@@ -36,5 +37,6 @@ class ApiServerConfig:
     proxy_client_key: bytes = b""
     not_ready_toleration_s: int = 300
     compaction_interval_s: float = 300.0
+    several: bool = False
     events_fresh_s: float = 75.0  # how long events are kept for watches that resume, at least
     runtime_config: Mapping[str, bool] = field(default_factory=dict)

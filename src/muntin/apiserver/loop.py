@@ -38,6 +38,7 @@ from muntin.apiserver.limits import RequestLimits
 from muntin.apiserver.measured_store import MeasuredStore
 from muntin.apiserver.metrics import Metrics
 from muntin.apiserver.paging import Snapshots
+from muntin.apiserver.peers import Peers
 from muntin.apiserver.published import Published
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.request import User
@@ -147,6 +148,7 @@ class ApiServer:
         )
         describe.install(metrics, cache, store, config.kubernetes_version, self._http)
         self._tasks: list[asyncio.Task[None]] = []
+        self._peers: Peers | None = None
 
     async def __aenter__(self) -> Self:
         memory.keep_large_apart()
@@ -169,6 +171,11 @@ class ApiServer:
         self.core.allocator.load()
         await objects.run(self.core, self.transport(objects.USER))
         hooks = await background.start(self.core, self.transport(objects.USER))
+        if self.config.several:
+            self._peers = Peers(self.core, self.transport(objects.USER))
+            await self._peers.settle()
+            renewing = asyncio.create_task(self._peers.run(), name="apiserver-peers")
+            hooks["start-kube-apiserver-identity-lease-controller"] = renewing
         self.core.components.add("etcd-0", self._store_answers)
         checks.install(self.core.health, self.core.store, cache, self._tasks[0], hooks)
         self._tasks += hooks.values()
@@ -178,6 +185,8 @@ class ApiServer:
 
     async def __aexit__(self, *exc_info: object) -> None:
         self.core.health.stopping = True  # first of all, so that nobody new is sent here
+        if self._peers is not None:
+            await self._peers.leave()
         limits = self.config.limits
         if limits.shutdown_delay_s:
             await asyncio.sleep(limits.shutdown_delay_s)

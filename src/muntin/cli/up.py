@@ -25,6 +25,7 @@ Examples:
   muntin up --config cluster.yaml     apiVersion muntin.dev/v1alpha1, kind Cluster
   muntin up --name second --api-server-port 6444
   muntin up --store etcd              objects in a real etcd instead of SQLite
+  muntin up --store etcd --control-planes 2
 """
 
 
@@ -49,6 +50,7 @@ Examples:
     help="Kubelets without containers beside them, for load. [0]",
 )
 @click.option("--egress/--no-egress", default=None, help="Whether pods reach the world. [yes]")
+@click.option("--control-planes", type=int, metavar="N", help="How many, over an etcd. [1]")
 @click.option("--store", metavar="STORE", help="sqlite, etcd or https://HOST:2379,... [sqlite]")
 @click.option("--store-ca", type=click.Path(path_type=Path), help="Who signs that etcd's servers.")
 @click.option("--store-cert", type=click.Path(path_type=Path), help="Client certificate for it.")

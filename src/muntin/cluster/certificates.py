@@ -39,6 +39,7 @@ from muntin.cluster.certificate_names import (
     kubelet_server,
 )
 from muntin.cluster.config import ClusterConfig
+from muntin.cluster.seats import seats
 from muntin.cluster.store_config import StoreKind
 from muntin.kit.errors import Internal
 
@@ -76,7 +77,7 @@ def requests(config: ClusterConfig) -> list[Request]:
             file=API_SERVER,
             common_name="kube-apiserver",
             dns_names=(*service, f"{service[-1]}.{net.dns_domain}", "localhost", "master"),
-            addresses=("127.0.0.1", str(net.master_address), str(net.kubernetes_service_ip)),
+            addresses=_of_api_servers(config),
         ),
         Request(file=ADMIN, common_name="kubernetes-admin", organization="system:masters"),
         Request(file=KUBELET_CLIENT, common_name="kube-apiserver-kubelet-client"),
@@ -111,6 +112,14 @@ def requests(config: ClusterConfig) -> list[Request]:
             )
         )
     return rows
+
+
+def _of_api_servers(config: ClusterConfig) -> tuple[str, ...]:
+    net = config.networking
+    own = (seat.address for seat in seats(config) if seat.address != net.master_address)
+    return tuple(
+        map(str, (IPv4Address("127.0.0.1"), net.master_address, net.kubernetes_service_ip, *own))
+    )
 
 
 def _of_etcd(config: ClusterConfig) -> list[Request]:

@@ -16,6 +16,7 @@ from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.cluster.store_config import StoreConfig
 from muntin.controllers.rules.horizontal_settings import Settings as AutoscalingSettings
 from muntin.model.gates import Profile, Version
+from muntin.seams.kube.leases import ElectionConfig
 
 API_VERSION = "muntin.dev/v1alpha1"
 KIND = "Cluster"
@@ -110,7 +111,8 @@ class ClusterConfig:
     API on and off. ``registry_config_dir`` is a hosts.toml tree for the containerds of Linux nodes,
     empty for none. ``autoscaling``: how HorizontalPodAutoscalers are run; ``scheduler`` is a
     KubeSchedulerConfiguration, empty for the defaults. ``simulated_nodes``: how many there are
-    beside ``nodes``."""
+    beside ``nodes``. ``control_planes`` is how many processes serve the API over one ``store``;
+    ``election``: how one of them is chosen to run the controllers, None for no choice."""
 
     name: str
     kubernetes: Version
@@ -121,6 +123,8 @@ class ClusterConfig:
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     registry_config_dir: str = ""
     store: StoreConfig = field(default_factory=StoreConfig)
+    control_planes: int = 1
+    election: ElectionConfig | None = None
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     scheduler: Mapping[str, Any] = field(default_factory=dict)
     simulated_nodes: int = 0

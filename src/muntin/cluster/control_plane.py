@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from muntin.apiserver.access_config import RequestHeaderConfig
@@ -21,6 +21,7 @@ from muntin.cluster import (
     cluster_dns,
     cluster_info,
     cluster_metrics,
+    elections,
     event_loop,
     local_storage,
     proxies,
@@ -31,6 +32,7 @@ from muntin.cluster.load_balancer import LoadBalancer
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.publish import Publisher
 from muntin.cluster.routes import PodRoutes
+from muntin.cluster.seats import Seat
 from muntin.controllers import loop as controllers
 from muntin.controllers.config import ControllersConfig
 from muntin.dns import loop as dns
@@ -45,27 +47,46 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 ClientFor = Callable[[str], Client]
 
 
-def main(config: ClusterConfig, host_listener: socket.socket) -> None:
-    """Run until SIGTERM; called in a process that stands in the master's namespace."""
-    event_loop.run(run(config, host_listener))
+def main(config: ClusterConfig, seat: Seat, listeners: Sequence[socket.socket]) -> None:
+    """Run until SIGTERM; called in a process that stands in the master's namespace.
+
+    ``listeners`` are shared with what stands beside this process, and outlive it.
+    """
+    event_loop.run(run(config, seat, listeners))
 
 
-async def run(config: ClusterConfig, host_listener: socket.socket) -> None:
+async def run(config: ClusterConfig, seat: Seat, listeners: Sequence[socket.socket]) -> None:
     """Everything, until cancelled."""
     paths = ClusterPaths(config.name)
     store = await store_access.open_store(config, paths)
-    async with ApiServer(_api_config(config, paths), store) as server, asyncio.TaskGroup() as group:
-        await server.serve(_listeners(config, paths, host_listener))
+    api_config = _api_config(config, paths, seat)
+    async with ApiServer(api_config, store) as server, asyncio.TaskGroup() as group:
+        await server.serve(_listeners(paths, seat, listeners))
         client_for = _clients(server)
-        managing = controllers.run(
-            _controllers_config(config, paths),
-            client_for,
-            directories=local_storage.NodeDirectories(config),
-        )
-        server.core.components.add_task("controller-manager", group.create_task(managing))
-        placing = scheduler.run(_scheduler_config(config), client_for("system:kube-scheduler"))
-        server.core.components.add_task("scheduler", group.create_task(placing))
+
+        async def manage() -> None:
+            await controllers.run(
+                _controllers_config(config, paths),
+                client_for,
+                directories=local_storage.NodeDirectories(config),
+            )
+
+        async def place() -> None:
+            await scheduler.run(_scheduler_config(config), client_for("system:kube-scheduler"))
+
+        for name, work in (("controller-manager", manage), ("scheduler", place)):
+            client = client_for(f"system:kube-{name}")
+            task = group.create_task(elections.run(config, seat, f"kube-{name}", client, work))
+            server.core.components.add_task(name, task)
         admin = Client(server.user(*ADMIN))
+        group.create_task(_beside(config, paths, client_for, admin))
+
+
+async def _beside(
+    config: ClusterConfig, paths: ClusterPaths, client_for: ClientFor, admin: Client
+) -> None:
+    """What there is one of on this machine: of several control planes, one does it."""
+    async with elections.only_one(config, paths), asyncio.TaskGroup() as group:
         proxy_client = client_for("system:kube-proxy")
         group.create_task(proxies.run_on_linux(config, "master", proxy_client))
         fabric = client_for("muntin:fabric")
@@ -96,7 +117,7 @@ def _clients(server: ApiServer) -> ClientFor:
     return client_for
 
 
-def _api_config(config: ClusterConfig, paths: ClusterPaths) -> ApiServerConfig:
+def _api_config(config: ClusterConfig, paths: ClusterPaths, seat: Seat) -> ApiServerConfig:
     net, pki = config.networking, paths.pki
     front = RequestHeaderConfig(
         client_ca=(pki / f"{certificate_names.FRONT_PROXY_CA}.crt").read_bytes(),
@@ -106,7 +127,8 @@ def _api_config(config: ClusterConfig, paths: ClusterPaths) -> ApiServerConfig:
     return ApiServerConfig(
         kubernetes_version=git_version(config.kubernetes),
         service_account_key=(pki / f"{certificate_names.SERVICE_ACCOUNT}.key").read_bytes(),
-        advertise_address=str(net.master_address),
+        advertise_address=str(seat.address),
+        several=config.control_planes > 1,
         port=API_PORT,
         service_cidr=str(net.service_subnet),
         issuer=f"https://kubernetes.default.svc.{net.dns_domain}",
@@ -147,9 +169,7 @@ def _scheduler_config(config: ClusterConfig) -> SchedulerConfig:
     return configuration.read(config.scheduler, base)
 
 
-def _listeners(
-    config: ClusterConfig, paths: ClusterPaths, host_listener: socket.socket
-) -> list[Listener]:
+def _listeners(paths: ClusterPaths, seat: Seat, shared: Sequence[socket.socket]) -> list[Listener]:
     pki = paths.pki
     context = server_context(
         certificate=str(pki / f"{certificate_names.API_SERVER}.crt"),
@@ -159,7 +179,7 @@ def _listeners(
             for name in (certificate_names.CA, certificate_names.FRONT_PROXY_CA)
         ),
     )
-    inside = socket.create_server((str(config.networking.master_address), API_PORT), backlog=1024)
-    for sock in (inside, host_listener):
+    own = socket.create_server((str(seat.address), API_PORT), backlog=1024)
+    for sock in (own, *shared):
         sock.setblocking(False)
-    return [Listener(inside, context), Listener(host_listener, context)]
+    return [Listener(sock, context) for sock in (own, *shared)]

@@ -13,14 +13,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
-from muntin.cluster import config_store, egress, fabric
+from muntin.cluster import config_store, egress, fabric, seats
 from muntin.cluster.config import ClusterConfig, Os
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.process_table import Component, ProcessTable
 from muntin.cluster.store_config import StoreKind
 from muntin.kit.errors import AlreadyExists, Internal
 
-CONTROL_PLANE = "control-plane"
 Step = Callable[[str], AbstractContextManager[None]]
 
 
@@ -35,6 +34,7 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
     listener = host_listener(config.networking.api_server_port)
     with step("network"):
         fabric.create(config)
+        front = seats.prepare(config)
         egress.prepare(config)
         if config.networking.egress:
             table.start(egress.component(paths))
@@ -49,14 +49,16 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
     with step("control plane"):
         from muntin.cluster import control_plane
 
-        table.start(
-            Component(
-                name=CONTROL_PLANE,
-                main=partial(control_plane.main, config, listener),
-                namespace=paths.netns("master"),
-                inherit=(listener.fileno(),),
+        listeners = [listener, front] if front else [listener]
+        for seat in seats.seats(config):
+            table.start(
+                Component(
+                    name=seat.name,
+                    main=partial(control_plane.main, config, seat, listeners),
+                    namespace=paths.netns("master"),
+                    inherit=tuple(sock.fileno() for sock in listeners),
+                )
             )
-        )
     with step("nodes"):
         from muntin.cluster import node
 
@@ -82,8 +84,9 @@ def stop_order(names: Sequence[str]) -> list[list[str]]:
     helpers = [
         name for name in names if name in ("egress", "etcd") or name.startswith("containerd-")
     ]
-    nodes = [name for name in names if name not in helpers and name != CONTROL_PLANE]
-    return [nodes, [CONTROL_PLANE], helpers]
+    planes = [name for name in names if seats.is_seat(name)]
+    nodes = [name for name in names if name not in helpers and name not in planes]
+    return [nodes, planes, helpers]
 
 
 def host_listener(port: int) -> socket.socket:

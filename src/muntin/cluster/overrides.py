@@ -40,6 +40,7 @@ class Overrides:
     dns_domain: str | None = None
     api_server_port: int | None = None
     egress: bool | None = None
+    control_planes: int | None = None
     store: str | None = None
     store_ca: Path | None = None
     store_cert: Path | None = None
@@ -60,6 +61,7 @@ _PLAIN = (
     ("--node-subnet", "node_subnet", "node_subnet", "networking.nodeSubnet"),
     ("--dns-domain", "dns_domain", "dns_domain", "networking.dnsDomain"),
     ("--api-server-port", "api_server_port", "api_server_port", "networking.apiServerPort"),
+    ("--control-planes", "control_planes", "control_planes", "controlPlanes"),
     ("--egress/--no-egress", "egress", "egress", "networking.egress"),
     ("--simulated-nodes", "simulated_nodes", "simulated_nodes", "simulatedNodes"),
 )

@@ -37,6 +37,7 @@ from muntin.model import windows_releases as releases
 from muntin.model.gates import Profile, Version
 from muntin.model.resources import serving
 from muntin.model.windows import Feature, is_open
+from muntin.seams.kube.leases import ElectionConfig
 
 T = TypeVar("T")
 MAX_SIMULATED_NODES = 10_000
@@ -94,6 +95,9 @@ class Draft:
     store_ca: str = ""
     store_cert: str = ""
     store_key: str = ""
+    control_planes: int = 1
+    leader_elect: bool | None = None
+    election: ElectionConfig = field(default_factory=ElectionConfig)
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     scheduler: dict[str, Any] = field(default_factory=dict)
     simulated_nodes: int = 0
@@ -152,6 +156,8 @@ def resolve(draft: Draft) -> ClusterConfig:
         runtime_config=_runtime_config(draft, version),
         registry_config_dir=draft.registry_config_dir,
         store=_store(draft),
+        control_planes=_control_planes(draft),
+        election=_election(draft),
         autoscaling=draft.autoscaling,
         scheduler=draft.scheduler,
         simulated_nodes=_simulated_nodes(draft),
@@ -178,6 +184,23 @@ def _runtime_config(draft: Draft, version: Version) -> dict[str, bool]:
 def _store(draft: Draft) -> store_config.StoreConfig:
     files = {"ca": draft.store_ca, "cert": draft.store_cert, "key": draft.store_key}
     return draft.checked("store", partial(store_config.parse, draft.store, **files))
+
+
+def _control_planes(draft: Draft) -> int:
+    count = draft.control_planes
+    if not 1 <= count <= store_config.MOST_CONTROL_PLANES:
+        draft.wrong("controlPlanes", f"{count} must be 1 to {store_config.MOST_CONTROL_PLANES}")
+    if count > 1 and draft.store == store_config.SQLITE:
+        draft.wrong("controlPlanes", f"{count} need a store for several; add --store etcd")
+    return count
+
+
+def _election(draft: Draft) -> ElectionConfig | None:
+    several = draft.control_planes > 1
+    if several and draft.leader_elect is False:
+        draft.wrong("leaderElection", "leaderElect must be true with several control planes")
+    wanted = several if draft.leader_elect is None else draft.leader_elect
+    return draft.election if wanted else None
 
 
 def check_name(name: str) -> None:

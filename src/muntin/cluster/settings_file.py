@@ -50,6 +50,14 @@ def decode(text: str, file: str) -> Draft:
         draft.nodes = [_node(draft, place.mapping()) for place in nodes.items()]
     if (etcd := document.take("etcd")) is not None:
         _etcd(draft, etcd, Path(file).parent)
+    if (control_planes := document.take("controlPlanes")) is not None:
+        draft.origins["controlPlanes"] = control_planes
+        draft.control_planes = control_planes.integer()
+    if (election := document.take("leaderElection")) is not None:
+        from muntin.cluster import election_file
+
+        draft.origins["leaderElection"] = election
+        draft.leader_elect, draft.election = election_file.read(election.mapping())
     if (api_server := document.take("apiServer")) is not None:
         # The API server's own parsers: 20 ms that clusters without the section do without.
         from muntin.cluster import access_file, admission_file

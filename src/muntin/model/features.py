@@ -62,9 +62,12 @@ class ApiFeature(StrEnum):
     STATEFUL_VERBS_CAPITAL = "stateful-verbs-capital"
     TERMINATING_REPLICAS = "terminating-replicas"
     NAMELESS_REFERENCES = "nameless-references"
+    SERVER_IDENTITY = "server-identity"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
+    # Each API server has a Lease that says who it is. Source: KEP 1965.
+    ApiFeature.SERVER_IDENTITY: (1, 26),
     # A reference without a name has an empty one, by which it is told from others.
     ApiFeature.NAMELESS_REFERENCES: (1, 31),
     # Pods find a projected token that ends with them, not a Secret's.

@@ -107,3 +107,12 @@ def test_an_etcd_has_an_authority_of_its_own(tmp_path):
         x509.ExtendedKeyUsage
     )
     assert len(list(usage.value)) == 2  # it serves, and asks itself
+
+
+def test_api_servers_of_several_control_planes_are_named(tmp_path):
+    certificates.ensure(config(store="etcd", control_planes=2), tmp_path)
+    names = load(tmp_path / "apiserver.crt").extensions.get_extension_for_class(
+        x509.SubjectAlternativeName
+    )
+    addresses = {str(row) for row in names.value.get_values_for_type(x509.IPAddress)}
+    assert {"172.31.0.2", "172.31.0.3", "172.31.0.10"} <= addresses

@@ -9,10 +9,12 @@ import pytest
 
 from muntin.cluster.config import Os, Taint
 from muntin.cluster.overrides import Overrides, apply
+from muntin.cluster.seats import Seat, seats
 from muntin.cluster.settings import Draft, resolve
 from muntin.cluster.settings_file import decode
 from muntin.cluster.store_config import StoreConfig, StoreKind
 from muntin.kit.errors import Invalid
+from muntin.seams.kube.leases import ElectionConfig
 
 HEAD = "apiVersion: muntin.dev/v1alpha1\nkind: Cluster\n"
 
@@ -146,6 +148,13 @@ nodes:
             "networking.podSubnet: 10.244.0.0/23 has room for 2 nodes (a /24 each), not 3",
         ),
         ("a: [\n", "not YAML"),
+        ("controlPlanes: 0\n", "controlPlanes: 0 must be 1 to 8"),
+        ("leaderElection: {retryPeriod: 10s}\n", "leaseDuration must be longer than renewDeadline"),
+        ("leaderElection: {retryPeriod: soon}\n", "retryPeriod: 'soon' is no duration"),
+        (
+            "etcd: {local: {}}\ncontrolPlanes: 2\nleaderElection: {leaderElect: false}\n",
+            "leaderElection: leaderElect must be true with several control planes",
+        ),
         ("etcd: {}\n", "etcd: must hold either local: {} or external: {endpoints: [...]}"),
         ("etcd: {external: {endpoints: []}}\n", "endpoints is empty"),
         ("etcd: {external: {endpoints: [a]}}\n", "etcd: 'a' is unknown; use sqlite, etcd or"),
@@ -207,6 +216,22 @@ def test_the_store():
     assert (found.ca_file, found.cert_file, found.key_file) == ("/ca", "/c", "/k")
 
 
+def test_several_control_planes():
+    one = from_flags()
+    assert one.election is None
+    assert seats(one) == [Seat("control-plane", IPv4Address("172.31.0.10"))]
+    two = from_text("etcd: {local: {}}\ncontrolPlanes: 2\nleaderElection: {leaseDuration: 20s}\n")
+    assert two.election == ElectionConfig(lease_duration_s=20.0)
+    assert seats(two) == [
+        Seat("control-plane", IPv4Address("172.31.0.2")),
+        Seat("control-plane-2", IPv4Address("172.31.0.3")),
+    ]
+    most = seats(from_flags(store="etcd", control_planes=8))
+    assert max(seat.address for seat in most) < most[0].address + 8  # below master's own
+    asked = from_text("leaderElection: {leaderElect: true}\n")
+    assert asked.election == ElectionConfig()
+
+
 def test_nodes_by_name_and_by_number():
     config = from_flags(linux_nodes="0", windows_nodes="web01,web02")
     assert [node.name for node in config.nodes] == ["web01", "web02"]
@@ -230,6 +255,8 @@ def test_a_profile_sets_versions_and_runtime():
         ({"profile": "v9"}, "--profile: 'v9' is unknown"),
         ({"name": "../etc"}, "--name: '../etc' must be at most 32"),
         ({"linux_nodes": "A"}, "--linux-nodes: 'A' must be"),
+        ({"control_planes": 2}, "--control-planes: 2 need a store for several; add --store etcd"),
+        ({"control_planes": 9, "store": "etcd"}, "--control-planes: 9 must be 1 to 8"),
         ({"store": "redis"}, "--store: 'redis' is unknown; use sqlite, etcd or https://HOST:2379"),
         ({"store": "https://"}, "--store: 'https://' is no URL of an etcd; write it like https://"),
         ({"store": "https://a:x"}, "--store: 'https://a:x' is no URL of an etcd"),

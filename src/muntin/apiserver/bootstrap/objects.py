@@ -35,7 +35,17 @@ async def run(core: Core, transport: DirectTransport) -> None:
     await asyncio.gather(*(_ensure(core, transport, *pair) for pair in objects))
     for pair in _kubernetes_service(core):
         await _ensure(core, transport, *pair)
+    if not core.config.several:  # else they all see to it (peers.py)
+        await lead_to(core, transport, [core.config.advertise_address])
     await service_cidr.ensure(core, transport)
+
+
+async def lead_to(core: Core, transport: DirectTransport, addresses: list[str]) -> None:
+    """Have the ``kubernetes`` Service lead to the servers at ``addresses``."""
+    reachable = [address for address in addresses if not ip_address(address).is_loopback]
+    if reachable:  # else no pod could reach one, and endpoints may not say so
+        for pair in _endpoints(core, reachable):
+            await _ensure(core, transport, *pair)
 
 
 def _namespaces() -> Iterator[tuple[Resource, Object]]:
@@ -71,7 +81,7 @@ def _namespaced_roles() -> Iterator[tuple[Resource, Object]]:
 
 
 def _kubernetes_service(core: Core) -> Iterator[tuple[Resource, Object]]:
-    """The Service by which pods reach this server, and where it leads."""
+    """The Service by which pods reach this server."""
     config = core.config
     labels = {"component": "apiserver", "provider": "kubernetes"}
     metadata = {"name": "kubernetes", "namespace": "default", "labels": labels}
@@ -84,22 +94,24 @@ def _kubernetes_service(core: Core) -> Iterator[tuple[Resource, Object]]:
         "ipFamilyPolicy": "SingleStack",
     }
     yield resources.SERVICES, {"metadata": metadata, "spec": spec}
-    if ip_address(config.advertise_address).is_loopback:
-        return  # no pod could reach it, and endpoints may not say so
-    target = {"name": "https", "port": config.port, "protocol": "TCP"}
+
+
+def _endpoints(core: Core, addresses: list[str]) -> Iterator[tuple[Resource, Object]]:
+    """Where it leads."""
+    target = {"name": "https", "port": core.config.port, "protocol": "TCP"}
     mirror = {"endpointslice.kubernetes.io/skip-mirror": "true"}
     yield (
         resources.ENDPOINTS,
         {
             "metadata": {"name": "kubernetes", "namespace": "default", "labels": mirror},
-            "subsets": [{"addresses": [{"ip": config.advertise_address}], "ports": [target]}],
+            "subsets": [{"addresses": [{"ip": row} for row in addresses], "ports": [target]}],
         },
     )
     owner = {"kubernetes.io/service-name": "kubernetes"}
     slice_ = {
         "metadata": {"name": "kubernetes", "namespace": "default", "labels": owner},
         "addressType": "IPv4",
-        "endpoints": [{"addresses": [config.advertise_address], "conditions": {"ready": True}}],
+        "endpoints": [{"addresses": [row], "conditions": {"ready": True}} for row in addresses],
         "ports": [target],
     }
     for row in core.registry.rows:

@@ -13,7 +13,7 @@ from muntin.apiserver.cache import Cache, Event
 from muntin.apiserver.items import Item
 from muntin.apiserver.services import spec as specs
 from muntin.apiserver.services.pools import AddressPool, PortPool
-from muntin.apiserver.services.records import Owner, Records, Taken
+from muntin.apiserver.services.records import Held, Owner, Records, Taken
 from muntin.apiserver.services.repair import Repair
 from muntin.kit.clock import Clock
 from muntin.model.resources import SERVICES, Resource
@@ -136,7 +136,7 @@ class Reservation:
         self._owner = Owner(metadata.get("namespace") or "", metadata.get("name") or "")
         self._text = f"{self._owner.namespace}/{self._owner.name}"
         self._settled: set[str | int] = set()
-        self._fresh: set[str | int] = set()
+        self._fresh: list[Held] = []
 
     async def __aenter__(self) -> None:
         lost: set[str | int] = set()
@@ -183,9 +183,9 @@ class Reservation:
         return lost
 
     async def _take(self, number: str | int) -> Taken:
-        result = await self._records.take(number, self._owner)
+        result, held = await self._records.take(number, self._owner)
         if result is Taken.NEW:
-            self._fresh.add(number)
+            self._fresh.append(held)
         return result
 
     def _release(self, number: str | int) -> None:
@@ -197,4 +197,6 @@ class Reservation:
     async def _let_go(self) -> None:
         for number in numbers_of(self._new) - self._had:
             self._release(number)
-        await drop(self._records, self._owner, frozenset(self._fresh))
+        if self._fresh:  # as they were: another server may have taken one over since
+            removing = map(self._records.remove, self._fresh)
+            await asyncio.gather(*removing, return_exceptions=True)

@@ -33,6 +33,7 @@ _MANAGER = "ipallocator"
 _ADDRESSES = f"{ROOT}ranges/serviceips//"
 _PORTS = f"{ROOT}ranges/servicenodeports//"
 PIECE = 1000
+TRIES = 10  # of servers that take the same number at the same time
 _OWNED: FieldSet = {
     "f:metadata": {"f:labels": {SELF: LEAF, of_field(_FAMILY): LEAF, of_field(_MANAGED_BY): LEAF}},
     "f:spec": {
@@ -79,27 +80,28 @@ class Records:
         """The key of an address (a string) or of a node port (a number)."""
         return f"{_PORTS if isinstance(number, int) else self._addresses}{number}"
 
-    async def take(self, number: str | int, owner: Owner) -> Taken:
+    async def take(self, number: str | int, owner: Owner) -> tuple[Taken, Held]:
         """Make ``number`` the owner's, unless it is somebody else's.
 
-        A record that the owner's predecessor of the same name has left is taken over.
+        A record that the owner's predecessor of the same name has left is taken over, and one that
+        another server takes for the same Service at the same time.
         """
         key, value = self.key(number), self._value(number, owner)
-        try:
-            await self._store.create(key, value)
-        except errors.AlreadyExists:
-            return await self._take_over(key, value, owner)
-        return Taken.NEW
-
-    async def _take_over(self, key: str, value: bytes, owner: Owner) -> Taken:
-        try:
-            record = await self._store.get(key)
-            if _owner_of(record.value) != owner:
-                return Taken.LOST
-            await self._store.update(key, value, record.mod_revision)
-        except (errors.NotFound, RevisionConflict):
-            return Taken.LOST
-        return Taken.OVER
+        for _ in range(TRIES):
+            try:
+                return Taken.NEW, Held(key, owner, await self._store.create(key, value))
+            except errors.AlreadyExists:
+                pass
+            try:
+                record = await self._store.get(key)
+                has = _owner_of(record.value)
+                if has != owner:
+                    return Taken.LOST, Held(key, has, record.mod_revision)
+                revision = await self._store.update(key, value, record.mod_revision)
+            except (errors.NotFound, RevisionConflict):
+                continue  # it changed meanwhile
+            return Taken.OVER, Held(key, owner, revision)
+        return Taken.LOST, Held(key, None, 0)
 
     async def drop(self, number: str | int, owner: Owner) -> None:
         """Free ``number`` if it is the owner's."""
