@@ -164,7 +164,7 @@ class HorizontalPodAutoscalers:
         for other in self._hpas.by_index(NAMESPACE, namespace):
             selector = self._selectors.get(key_of(other))
             if selector is not None and any(map(selector.matches, labels)):
-                found.append(f"{{{other['metadata']['name']} {namespace}}}")
+                found.append(key_of(other))
         return sorted(found)
 
     async def _readings(self, hpa: Object, selector: Selector) -> list[Reading]:

@@ -354,7 +354,7 @@ def test_names_of_metrics(spec, name):
         (
             external("Value", "1"),
             "FailedGetExternalMetric",
-            "failed to get external metric queue: unable to get external metric ns/queue/nil: "
+            "unable to get external metric ns/queue/nil: "
             "unable to fetch metrics from custom metrics API: none",
         ),
     ],
@@ -362,6 +362,30 @@ def test_names_of_metrics(spec, name):
 def test_words_of_other_failures(spec, reason, message):
     decision, _ = decide(hpa(spec), 1, workers(1), [metrics.unread("custom", "none")])
     assert (decision.notes[0].reason, decision.notes[0].message) == (reason, message)
+    assert decision.notes[1].message.endswith(f": {message}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "first"),
+    [
+        (of_object("Value", "1"), "object metric value: unable"),
+        (
+            of_object("AverageValue", "1"),
+            "object metric value: failed to get hits object metric: unable",
+        ),
+        (
+            external("Value", "1"),
+            "queue external metric value: failed to get external metric queue: unable",
+        ),
+        (
+            external("AverageValue", "1"),
+            "queue external metric value: failed to get queue external metric: unable",
+        ),
+    ],
+)
+def test_the_first_error_says_more(spec, first):
+    decision, _ = decide(hpa(spec), 1, workers(1), [metrics.unread("custom", "none")])
+    assert f"first error is: failed to get {first} to get" in decision.notes[1].message
 
 
 def test_one_container_alone():
@@ -446,7 +470,7 @@ def test_a_target_that_is_not_there():
     [
         (scale(1, selector=""), (), "SelectorRequired", "InvalidSelector"),
         (scale(1, selector="a in"), (), "InvalidSelector", "InvalidSelector"),
-        (scale(1), ("{a ns}", "{web ns}"), "AmbiguousSelector", "AmbiguousSelector"),
+        (scale(1), ("ns/a", "ns/web"), "AmbiguousSelector", "AmbiguousSelector"),
     ],
 )
 def test_pods_must_be_known_and_its_own(shown, rivals, event, reason):

@@ -368,10 +368,7 @@ def _of_object(world: World, source: Mapping[str, Any], reading: Reading) -> _Pr
         row["current"] = {"value": metrics.quantity_of(value)}
         return _Proposal(replicas, f"{described['kind']} metric {name}", {"object": row})
     if target["type"] == "AverageValue" and target.get("averageValue") is not None:
-        try:
-            value = _value(reading, failed)
-        except Unavailable as err:
-            raise Unavailable(f"failed to get {name} object metric: {err.message}") from err
+        value = _value(reading, failed)
         replicas, share = by_share(world, value, quantity.milli(target["averageValue"]))
         row["current"] = {"averageValue": metrics.quantity_of(share)}
         return _Proposal(replicas, _external_name(metric), {"object": row})
@@ -381,19 +378,32 @@ def _of_object(world: World, source: Mapping[str, Any], reading: Reading) -> _Pr
 
 def _of_external(world: World, source: Mapping[str, Any], reading: Reading) -> _Proposal:
     metric, target = source["metric"], source["target"]
-    name, row = metric["name"], dict[str, Any](metric=metric)
+    row: Object = {"metric": metric}
     if target.get("averageValue") is not None:
-        value = _sum(world, metric, reading, f"failed to get {name} external metric")
+        value = _sum(world, metric, reading)
         replicas, share = by_share(world, value, quantity.milli(target["averageValue"]))
         row["current"] = {"averageValue": metrics.quantity_of(share)}
         return _Proposal(replicas, _external_name(metric), {"external": row})
     if target.get("value") is not None:
-        value = _sum(world, metric, reading, f"failed to get external metric {name}")
+        value = _sum(world, metric, reading)
         replicas = by_value(world, value, quantity.milli(target["value"]))
         row["current"] = {"value": metrics.quantity_of(value)}
         return _Proposal(replicas, _external_name(metric), {"external": row})
     text = "neither a value target nor an average value target was set"
     raise Unavailable(f"invalid external metric source: {text}")
+
+
+def _object_title(source: Mapping[str, Any]) -> str:
+    if source["target"]["type"] == "Value":
+        return "object metric value"
+    return f"object metric value: failed to get {source['metric']['name']} object metric"
+
+
+def _external_title(source: Mapping[str, Any]) -> str:
+    name = source["metric"]["name"]
+    average = source["target"].get("averageValue") is not None
+    inner = f"{name} external metric" if average else f"external metric {name}"
+    return f"{name} external metric value: failed to get {inner}"
 
 
 def _external_name(metric: Mapping[str, Any]) -> str:
@@ -408,11 +418,11 @@ def _value(reading: Reading, what: str) -> int:
     return reading.values[0]
 
 
-def _sum(world: World, metric: Mapping[str, Any], reading: Reading, what: str) -> int:
+def _sum(world: World, metric: Mapping[str, Any], reading: Reading) -> int:
     if reading.error:
         selector = metrics.selector_text(metric.get("selector"))
         whole = f"{world.namespace}/{metric['name']}/{selector}"
-        raise Unavailable(f"{what}: unable to get external metric {whole}: {reading.error}")
+        raise Unavailable(f"unable to get external metric {whole}: {reading.error}")
     return sum(reading.values)
 
 
@@ -428,10 +438,10 @@ _KINDS: Mapping[str, _Kind] = {
         _of_resource,
     ),
     "Pods": _Kind("FailedGetPodsMetric", lambda source: "pods metric value", _of_pods),
-    "Object": _Kind("FailedGetObjectMetric", lambda source: "object metric value", _of_object),
+    "Object": _Kind("FailedGetObjectMetric", _object_title, _of_object),
     "External": _Kind(
         "FailedGetExternalMetric",
-        lambda source: f"{source['metric']['name']} external metric value",
+        _external_title,
         _of_external,
     ),
 }
