@@ -13,6 +13,9 @@ from muntin.cluster.config import ClusterConfig
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit.errors import Unavailable
 
+_NAMED = 10
+"""How many names a sentence has; of simulated nodes there may be thousands."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentRow:
@@ -55,8 +58,15 @@ def status(config: ClusterConfig) -> Status:
     down = [row.name for row in components if row.state != "running"]
     unready = [row.name for row in nodes if row.status != "Ready"]
     if not trouble and (down or unready):
-        trouble = f"not running or not Ready: {', '.join([*down, *unready])}"
+        trouble = f"not running or not Ready: {_some([*down, *unready])}"
     return Status(components=components, nodes=nodes, trouble=trouble)
+
+
+def _some(names: list[str]) -> str:
+    """The names, the first few of many."""
+    shown = ", ".join(names[:_NAMED])
+    more = len(names) - _NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def pss_mib(pid: int) -> float:

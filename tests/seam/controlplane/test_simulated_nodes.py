@@ -42,7 +42,9 @@ def test_pods_run_there_and_end_when_they_are_deleted():
         assert node["spec"]["podCIDR"] == "100.64.1.0/24"
         assert {"key": MARK, "value": "true", "effect": "NoSchedule"} in node["spec"]["taints"]
         assert "no container runs here" in node["status"]["nodeInfo"]["osImage"]
-        lease = await plane.admin.get(LEASES, "sim-0002", "kube-node-lease")
+        lease = await plane.until(
+            lambda: plane.admin.get(LEASES, "sim-0002", "kube-node-lease"), "a lease"
+        )
         assert lease["spec"]["holderIdentity"] == "sim-0002"
         await plane.admin.create(PODS, pod("stays", "1"))
         for number in range(6):

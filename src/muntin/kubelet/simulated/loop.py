@@ -94,15 +94,30 @@ class _Hearts:
         return True
 
     async def _beat(self, period_s: float, act: Callable[[SimulatedNode], Awaitable[None]]) -> None:
-        """Do ``act`` for each node once in ``period_s``, a share of them after the other."""
-        shares = max(1, min(len(self._nodes), 100))
+        """Do ``act`` for each node once in ``period_s``, spread evenly, several side by side.
+
+        A server that answers slowly delays all of them, and nobody's turn is left out.
+        """
+        async with asyncio.TaskGroup() as group:
+            for worker in range(min(WORKERS, len(self._nodes))):
+                mine = self._nodes[worker::WORKERS]
+                group.create_task(self._beat_for(mine, worker / WORKERS, period_s, act))
+
+    async def _beat_for(
+        self,
+        nodes: list[SimulatedNode],
+        offset: float,
+        period_s: float,
+        act: Callable[[SimulatedNode], Awaitable[None]],
+    ) -> None:
+        """The beats of one worker's ``nodes``, ``offset`` of a beat after those of the first."""
+        share = period_s / len(nodes)
+        due = self._clock.monotonic() + offset * share
         while True:
-            began = self._clock.monotonic()
-            for share in range(shares):
-                for node in self._nodes[share::shares]:
-                    await act(node)
-                due = began + period_s * (share + 1) / shares
+            for node in nodes:
                 await self._clock.sleep(max(0.0, due - self._clock.monotonic()))
+                await act(node)
+                due = max(due + share, self._clock.monotonic() - period_s)
 
     async def _renew(self, node: SimulatedNode) -> None:
         wanted = lease(node, self._clock.now())
