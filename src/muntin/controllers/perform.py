@@ -137,15 +137,19 @@ class Performer:
         return action.obj
 
     def _tell(self, told: Told | None, written: Object) -> None:
-        if told is not None and told.reason:
-            message = told.message.replace("{name}", written["metadata"]["name"])
-            self._recorder.event(told.about, NORMAL, told.reason, message)
+        while told is not None:
+            if told.reason:
+                message = told.message.replace("{name}", written["metadata"]["name"])
+                self._recorder.event(told.about, NORMAL, told.reason, message)
+            told = told.also
 
     def _tell_failure(self, told: Told | None, error: errors.MuntinError) -> None:
-        unsaid = told is None or (told.taken_unsaid and isinstance(error, errors.AlreadyExists))
-        if told is not None and told.failure_reason and not unsaid:
-            message = told.failure_message.replace("{error}", error.message)
-            self._recorder.event(told.about, WARNING, told.failure_reason, message)
+        while told is not None:
+            unsaid = told.taken_unsaid and isinstance(error, errors.AlreadyExists)
+            if told.failure_reason and not unsaid:
+                message = told.failure_message.replace("{error}", error.message)
+                self._recorder.event(told.about, WARNING, told.failure_reason, message)
+            told = told.also
 
 
 def _failure(told: Told | None, error: errors.MuntinError) -> Failure | None:

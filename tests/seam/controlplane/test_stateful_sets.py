@@ -11,6 +11,7 @@ from muntin.model.resources import (
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
     REPLICATION_CONTROLLERS,
+    RESOURCE_QUOTAS,
     STATEFUL_SETS,
 )
 
@@ -113,14 +114,47 @@ def test_pods_start_in_order_roll_to_the_partition_and_back(version):
     run(scenario, version=version)
 
 
+CLAIM = {
+    "metadata": {"name": "data"},
+    "spec": {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Mi"}},
+    },
+}
+
+
+def test_a_claim_that_cannot_be_made_is_told_for_itself_and_for_its_pod():
+    async def scenario(plane):
+        quota = {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "none", "namespace": "default"},
+            "spec": {"hard": {"persistentvolumeclaims": "0"}},
+        }
+        await plane.admin.create(RESOURCE_QUOTAS, quota)
+
+        async def counted():
+            found = await plane.admin.get(RESOURCE_QUOTAS, "none", "default")
+            return (found.get("status") or {}).get("hard")
+
+        await plane.until(counted, "a quota")
+        await plane.admin.create(STATEFUL_SETS, stateful_set(1, volumeClaimTemplates=[CLAIM]))
+
+        async def told():
+            found = (await plane.admin.list(EVENTS, "default")).items
+            texts = [row["message"] for row in found if row["reason"] == "FailedCreate"]
+            return texts if len(texts) >= 2 else None
+
+        texts = " ".join(sorted(await plane.until(told, "two events")))
+        assert "create Claim data-db-0 for Pod db-0 in StatefulSet db failed error: " in texts
+        assert "create Pod db-0 in StatefulSet db failed error: failed to create PVC" in texts
+        assert "exceeded quota: none" in texts
+        assert await images(plane) == {}
+
+    run(scenario)
+
+
 def test_claims_go_with_a_pod_scaled_away_and_with_the_set():
-    claim = {
-        "metadata": {"name": "data"},
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Mi"}},
-        },
-    }
     policy = {"whenScaled": "Delete", "whenDeleted": "Delete"}
 
     async def scenario(plane):
@@ -140,7 +174,7 @@ def test_claims_go_with_a_pod_scaled_away_and_with_the_set():
 
         spec = {
             "podManagementPolicy": "Parallel",
-            "volumeClaimTemplates": [claim],
+            "volumeClaimTemplates": [CLAIM],
             "persistentVolumeClaimRetentionPolicy": policy,
         }
         await plane.admin.create(STATEFUL_SETS, stateful_set(2, **spec))

@@ -435,6 +435,10 @@ def test_claims_come_before_their_pod():
     assert made.told.failure_message == (
         "Create Claim data-web-0 for Pod web-0 in StatefulSet web failed error: {error}"
     )
+    assert made.told.also.reason == ""
+    assert made.told.also.failure_message == (
+        "Create Pod web-0 in StatefulSet web failed error: failed to create PVC data-web-0: {error}"
+    )
     assert words(decide(owner, [], claims=[claim("data-web-0")])) == ["create pod web-0"]
 
 

@@ -20,7 +20,8 @@ class Told:
     """The event about ``about`` once an action is done, or has failed.
 
     ``{name}`` stands for the name of the object that was written, ``{error}`` for why not. Without
-    a ``reason`` success goes unsaid; with ``taken_unsaid`` so does that a name is taken.
+    a ``reason`` success goes unsaid; with ``taken_unsaid`` so does that a name is taken. ``also``
+    is told as well.
     """
 
     about: Object
@@ -29,6 +30,7 @@ class Told:
     failure_reason: str = ""
     failure_message: str = ""
     taken_unsaid: bool = False
+    also: Told | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,7 +142,8 @@ def claim_owners(work: Work, pod: Object) -> list[Action]:
             reason = "ConflictingController"
             actions.append(Note(about=stateful_set, type=WARNING, reason=reason, message=text))
         obj = claims.with_owners(stateful_set, pod, claim)
-        told = _told(work, "update", pod, only_failure=True)
+        why = f"could not update claim {claim['metadata']['name']} for delete policy ownerRefs"
+        told = _told(work, "update", pod, only_failure=why)
         actions.append(Update(resource=PERSISTENT_VOLUME_CLAIMS, obj=obj, told=told))
     return actions
 
@@ -157,7 +158,7 @@ def _creation(work: Work, pod: Object) -> list[Action]:
         reason = told.failure_reason
         return [Note(about=work.stateful_set, type=WARNING, reason=reason, message=text)]
     create = Create(resource=PODS, obj=pod, told=_told(work, "create", pod))
-    return [*_missing_claims(work, pod), create]
+    return [*_missing_claims(work, pod, starting=True), create]
 
 
 def _replacement(work: Work, pod: Object) -> list[Action]:
@@ -204,9 +205,13 @@ def _leaving_claim(work: Work, pod: Object) -> str:
     return ""
 
 
-def _missing_claims(work: Work, pod: Object) -> list[Action]:
+def _missing_claims(work: Work, pod: Object, *, starting: bool = False) -> list[Action]:
     return [
-        Create(resource=PERSISTENT_VOLUME_CLAIMS, obj=claim, told=_claim_told(work, pod, claim))
+        Create(
+            resource=PERSISTENT_VOLUME_CLAIMS,
+            obj=claim,
+            told=_claim_told(work, pod, claim, starting=starting),
+        )
         for claim in claims.wanted_claims(work.stateful_set, pod)
         if claim["metadata"]["name"] not in work.claims
     ]
@@ -216,20 +221,24 @@ def _verb(work: Work, verb: str) -> str:
     return verb.title() if ApiFeature.STATEFUL_VERBS_CAPITAL in work.features else verb
 
 
-def _told(work: Work, verb: str, pod: Object, *, only_failure: bool = False) -> Told:
+def _told(work: Work, verb: str, pod: Object, *, only_failure: str = "") -> Told:
     of = f"StatefulSet {work.stateful_set['metadata']['name']}"
     what = f"{_verb(work, verb)} Pod {pod['metadata']['name']} in {of}"
+    why = f"{only_failure}: {{error}}" if only_failure else "{error}"
     return Told(
         about=work.stateful_set,
         reason="" if only_failure else f"Successful{verb.title()}",
         message=f"{what} successful",
         failure_reason=f"Failed{verb.title()}",
-        failure_message=f"{what} failed error: {{error}}",
-        taken_unsaid=True,
+        failure_message=f"{what} failed error: {why}",
+        taken_unsaid=not only_failure,
     )
 
 
-def _claim_told(work: Work, pod: Object, claim: Object) -> Told:
+def _claim_told(work: Work, pod: Object, claim: Object, *, starting: bool) -> Told:
+    """``starting``: that the pod cannot be made without the claim is told, too."""
+    why = f"failed to create PVC {claim['metadata']['name']}"
+    also = _told(work, "create", pod, only_failure=why) if starting else None
     name, of = pod["metadata"]["name"], f"StatefulSet {work.stateful_set['metadata']['name']}"
     what = f"{_verb(work, 'create')} Claim {claim['metadata']['name']}"
     return Told(
@@ -239,4 +248,5 @@ def _claim_told(work: Work, pod: Object, claim: Object) -> Told:
         failure_reason="FailedCreate",
         failure_message=f"{what} for Pod {name} in {of} failed error: {{error}}",
         taken_unsaid=True,
+        also=also,
     )
