@@ -19,6 +19,9 @@ ACCEPTED = f"{JSON}, {YAML}, {PROTOBUF}"
 STREAMED = f"{JSON};stream=watch, {PROTOBUF};stream=watch"
 
 _ANY = ("*/*", "application/*")
+_KNOWN = frozenset({JSON, YAML, PROTOBUF, *_ANY})
+MOST_CLAUSES = 256
+MOST_REMEMBERED = 1024  # characters of a header
 _FORMS = (TABLE, PARTIAL)
 
 
@@ -35,9 +38,12 @@ class Format:
 PLAIN = Format()
 
 
-@lru_cache(maxsize=256)
 def negotiated(accept: str) -> Format | None:
     """The format for an Accept header; None if nothing in it can be answered."""
+    return (_remembered if len(accept) <= MOST_REMEMBERED else _negotiated)(accept)
+
+
+def _negotiated(accept: str) -> Format | None:
     otherwise = None
     for media, wanted in _clauses(accept):
         if media in (JSON, *_ANY):
@@ -52,19 +58,28 @@ def negotiated(accept: str) -> Format | None:
     return otherwise
 
 
+_remembered = lru_cache(maxsize=256)(_negotiated)
+
+
 def is_known(accept: str) -> bool:
     """Whether any of the media types that are asked for can be had at all, in whatever form."""
-    known = (JSON, YAML, PROTOBUF, *_ANY)
-    return any(media in known for media, _ in _clauses(accept))
+    return bool(_clauses(accept))
 
 
 def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
-    """Media types and their parameters, the most wanted first."""
-    found = []
+    """Media types that can be had and their parameters, the most wanted first.
+
+    Of a header of a hundred thousand types only the first of these are looked at.
+    """
+    found: list[tuple[float, str, dict[str, str]]] = []
     for clause in accept.split(","):
-        media, *rest = [part.strip() for part in clause.split(";")]
-        wanted = dict(part.partition("=")[::2] for part in rest)
+        media, _, rest = clause.partition(";")
+        if (media := media.strip()) not in _KNOWN:
+            continue
+        wanted = dict(part.strip().partition("=")[::2] for part in rest.split(";")) if rest else {}
         found.append((_quality(wanted.get("q", "")), media, wanted))
+        if len(found) == MOST_CLAUSES:
+            break
     found.sort(key=lambda row: -row[0])
     return [(media, wanted) for quality, media, wanted in found if quality]
 

@@ -231,6 +231,14 @@ HEADERS = {
     "74,000 headers": (b"".join(b"X-%07d: a\r\n" % n for n in range(74_000)), 200),
     "75,800 headers": (b"".join(b"X-%07d: a\r\n" % n for n in range(75_800)), 431),
     "one header 150,000 times": (b"X: y\r\n" * 150_000, 200),
+    "50,000 media types": (
+        b"Accept: " + b",".join(b"a/b%d" % n for n in range(50_000)) + b"\r\n",
+        200,
+    ),
+    "50,000 forms of one": (
+        b"Accept: " + b",".join(b"*/*;q=0.%d" % n for n in range(50_000)) + b"\r\n",
+        200,
+    ),
 }
 
 

@@ -262,6 +262,21 @@ def test_the_oldest_updates_become_one_entry() -> None:
     assert len(managers.capped(again)) == managers.MOST_UPDATERS
 
 
+def test_thousands_of_updates_are_put_together_by_halves() -> None:
+    known: Managers = {}
+    for index in range(3000):
+        entry = Entry("v1", "2026-01-01T00:00:00Z", {"f:data": {f"f:{index}": {}}})
+        known[Key(f"m{index:05}", UPDATE, "v1", "")] = entry
+    found = managers.capped(known)
+    assert len(found) == managers.MOST_UPDATERS
+    ancient = found[Key(managers.ANCIENT, UPDATE, "v1", "")]
+    assert ancient.fields == {"f:data": {f"f:{index}": {} for index in range(2991)}}
+    assert set(ancient.fields["f:data"]).isdisjoint(
+        element for key, entry in found.items() if key.manager != managers.ANCIENT
+        for element in entry.fields["f:data"]
+    )  # fmt: skip
+
+
 def test_versions_that_are_gone_take_their_entries_along() -> None:
     known = updated({}, {}, config_map(a="1"), "one")
     known[Key("old", UPDATE, "v0", "")] = Entry("v0", "", {"f:data": {"f:a": {}}})

@@ -77,7 +77,7 @@ class Entry:
         """The set as JSON."""
         if not self._raw:
             assert self._set is not None
-            self._raw = orjson.dumps(self._set, option=orjson.OPT_SORT_KEYS)
+            self._raw = sets.text(self._set)
         return self._raw
 
     def may_touch(self, fields: FieldSet) -> bool:
@@ -206,6 +206,7 @@ def capped(managers: Managers) -> Managers:
     updaters.sort(key=lambda key: (managers[key].time, key.sorted_by))
     result = dict(managers)
     first: dict[str, Key] = {}
+    parts: dict[Key, list[FieldSet]] = {}  # of each bucket, put together at the end
     for key in updaters:
         if left <= MOST_UPDATERS:
             break
@@ -220,8 +221,11 @@ def capped(managers: Managers) -> Managers:
         elif key == bucket:  # older changes are put into it, not it into itself
             key = first[version]
             entry = result[key]
-        fields = sets.union(entry.fields, result[bucket].fields)
+        parts.setdefault(bucket, [result[bucket].fields]).append(entry.fields)
         del result[key]
-        result[bucket] = Entry(version, entry.time, fields)
+        result[bucket] = Entry(version, entry.time, {})
         left -= 1
+    for bucket, fields in parts.items():
+        entry = result[bucket]
+        result[bucket] = Entry(entry.api_version, entry.time, sets.union_of(fields))
     return result

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import orjson
+
 from muntin.kit.errors import Invalid
 from muntin.model.fields import elements
 from muntin.model.fields.elements import SELF
@@ -20,6 +22,27 @@ FieldSet = dict[str, Any]
 LEAF: FieldSet = {}  # a member without children; shared, so never to be changed
 
 Path = tuple[str, ...]
+
+
+class Shared(FieldSet):
+    """A node that many sets hold, such as the spec of all pods of one template."""
+
+    __slots__ = ("_text",)
+
+    @property
+    def text(self) -> orjson.Fragment:
+        """Its JSON, made once."""
+        if not hasattr(self, "_text"):
+            self._text = orjson.Fragment(orjson.dumps(self, option=orjson.OPT_SORT_KEYS))
+        return self._text
+
+
+def text(fields: FieldSet) -> bytes:
+    """The JSON of a set, elements in order."""
+    shown = {
+        element: node.text if type(node) is Shared else node for element, node in fields.items()
+    }
+    return orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)
 
 
 def parse(value: Any) -> FieldSet:
@@ -104,6 +127,14 @@ def union(one: FieldSet, other: FieldSet) -> FieldSet:
     if not one or not other or one is other:
         return one or other
     return _merged(one, other)
+
+
+def union_of(parts: Sequence[FieldSet]) -> FieldSet:
+    """What is in any of ``parts``: by halves, so that many do not copy a large one many times."""
+    if len(parts) < 2:
+        return parts[0] if parts else {}
+    half = len(parts) // 2
+    return union(union_of(parts[:half]), union_of(parts[half:]))
 
 
 def _merged(one: FieldSet, other: FieldSet) -> FieldSet:
