@@ -69,9 +69,17 @@ def contents(actions):
             [subset("10.0.0.1", "2001:db8::1")],
             [("IPv4", [80], {"10.0.0.1": True}), ("IPv6", [80], {"2001:db8::1": True})],
         ),
-        (  # subsets of the same ports together, and ready wins
-            [subset("10.0.0.1"), subset(unready=["10.0.0.1", "10.0.0.2"])],
-            [("IPv4", [80], {"10.0.0.1": True, "10.0.0.2": False})],
+        (  # subsets of the same ports together, and unready wins
+            [subset("10.0.0.1", "10.0.0.3"), subset(unready=["10.0.0.1", "10.0.0.2"])],
+            [("IPv4", [80], {"10.0.0.1": False, "10.0.0.2": False, "10.0.0.3": True})],
+        ),
+        (  # ports with an application protocol are never the same
+            [
+                subset("10.0.0.1"),
+                subset("10.0.0.1", ports=[{**DNS, "appProtocol": "a"}]),
+                subset("10.0.0.3", ports=[{**DNS, "appProtocol": "a"}]),
+            ],
+            [("IPv4", [80, 53], {"10.0.0.1": True}), ("IPv4", [53], {"10.0.0.3": True})],
         ),
         (  # ports of the same addresses together
             [subset("10.0.0.1", ports=[HTTP]), subset("10.0.0.1", ports=[DNS])],

@@ -123,21 +123,23 @@ def _note(endpoints: Object, reason: str, text: str) -> Note:
 def _repacked(subsets: Iterable[Object]) -> list[tuple[list[Object], list[tuple[Object, bool]]]]:
     """(ports, addresses and whether they are ready): each port of an address once.
 
-    What is ready in one subset is not unready in another.
+    What is not ready in one subset is so in all. Ports with an appProtocol are not compared with
+    those of other subsets, as upstream does not.
     """
     by_port: dict[str, dict[tuple[str, str], tuple[Object, bool]]] = {}
-    for subset in subsets:
+    for index, subset in enumerate(subsets):
         for port in subset.get("ports") or [None]:
-            known = by_port.setdefault(json.dumps(port, sort_keys=True), {})
+            own = index if port and port.get("appProtocol") else 0
+            known = by_port.setdefault(json.dumps([port, own], sort_keys=True), {})
             for address in subset.get("addresses") or ():
-                known[_identity(address)] = (address, True)
+                known.setdefault(_identity(address), (address, True))
             for address in subset.get("notReadyAddresses") or ():
-                known.setdefault(_identity(address), (address, False))
+                known[_identity(address)] = (address, False)
     grouped: dict[str, tuple[list[Object], list[tuple[Object, bool]]]] = {}
     for text, known in sorted(by_port.items()):
         rows = [known[key] for key in sorted(known)]
         ports, _ = grouped.setdefault(json.dumps(rows, sort_keys=True), ([], rows))
-        port = json.loads(text)
+        port, _ = json.loads(text)
         if port is not None:
             ports.append(_port(port))
     ready_first = [(ports, sorted(rows, key=lambda row: not row[1])) for ports, rows in
