@@ -35,6 +35,7 @@ class EtcdLab:
         binary = shutil.which("etcd")
         assert binary, "Debian's etcd-server is not installed"
         self._binary = binary
+        folder.mkdir(exist_ok=True)
         self._folder, self._data = folder, data or folder
         self.pki = folder / "pki"
         certificates.ensure(resolve(apply(Draft(), Overrides(store="etcd"))), self.pki)
