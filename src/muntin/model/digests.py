@@ -7,15 +7,13 @@ to find out of a spec is found out once.
 from __future__ import annotations
 
 import json
-from hashlib import blake2b
+from hashlib import sha256  # for which processors have instructions
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import orjson
 
 V = TypeVar("V")
-
-# More at a time is hashed without Python's lock, which another thread has then, for long.
-_PIECE = 2047
 
 
 def digest(value: Any, *more: str) -> bytes:
@@ -24,13 +22,10 @@ def digest(value: Any, *more: str) -> bytes:
     Raises:
         TypeError: the value cannot be written as JSON.
     """
-    whole = memoryview(_text(value))
-    found = blake2b(digest_size=16)
-    for at in range(0, len(whole), _PIECE):
-        found.update(whole[at : at + _PIECE])
+    found = sha256(_text(value))
     for text in more:
         found.update(b"\0" + text.encode())
-    return found.digest()
+    return found.digest()[:16]
 
 
 def _text(value: Any) -> bytes:
@@ -46,16 +41,19 @@ class Recent(Generic[V]):
     def __init__(self, size: int) -> None:
         self._size = size
         self._found: dict[Any, V] = {}
+        self._lock = Lock()  # large objects are judged in threads
 
     def get(self, key: Any) -> V | None:
         """What was found for ``key``, if it is still known."""
-        found = self._found.pop(key, None)
-        if found is not None:
-            self._found[key] = found  # the newest again
+        with self._lock:
+            found = self._found.pop(key, None)
+            if found is not None:
+                self._found[key] = found  # the newest again
         return found
 
     def keep(self, key: Any, value: V) -> None:
         """Know this of ``key``, and forget the oldest of too many."""
-        self._found[key] = value
-        if len(self._found) > self._size:
-            del self._found[next(iter(self._found))]
+        with self._lock:
+            self._found[key] = value
+            if len(self._found) > self._size:
+                del self._found[next(iter(self._found))]

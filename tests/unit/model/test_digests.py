@@ -7,11 +7,13 @@ from typing import Any
 
 from muntin.model import schema
 from muntin.model.digests import Recent, digest
+from muntin.model.fields import sets
 from muntin.model.fields.builtin import BuiltinTypes
 from muntin.model.fields.compare import compare, first
 from muntin.model.fields.types import DEDUCED
 from muntin.model.resources import PODS
 from muntin.model.validation import validate_create
+from muntin.model.warnings import of_object
 
 POD: dict[str, Any] = {
     "apiVersion": "v1",
@@ -79,3 +81,24 @@ def test_a_spec_too_deep_for_a_digest_is_compared_all_the_same() -> None:
         spec = {"a": spec}
     new = {"metadata": {"name": "a"}, "spec": spec}
     assert first(DEDUCED, new) == compare(DEDUCED, {}, new)
+
+
+def test_managed_fields_of_a_spec_known_already_are_written_as_those_of_a_new_one() -> None:
+    type_ = BuiltinTypes(schema.load("1.34")).field_type("v1", "Pod")
+    assert type_ is not None
+    whole = sets.text(compare(type_, {}, POD).taken)
+    assert [sets.text(first(type_, POD).taken) for _ in range(3)] == [whole] * 3
+
+
+def test_pods_of_one_spec_are_warned_of_alike_and_by_their_own_annotations() -> None:
+    pod = copy.deepcopy(POD)
+    env = [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]
+    pod["spec"]["containers"][0]["env"] = env
+    hidden = of_object(PODS, pod, None, (1, 36))
+    assert ["hides previous definition" in text for text in hidden] == [True]
+    assert of_object(PODS, copy.deepcopy(pod), None, (1, 36)) == hidden
+    key = "seccomp.security.alpha.kubernetes.io/pod"
+    pod["metadata"]["annotations"] = {key: "unconfined"}
+    assert [key in text for text in of_object(PODS, pod, None, (1, 36))] == [True, False]
+    env[1]["name"] = "B"
+    assert len(of_object(PODS, pod, None, (1, 36))) == 1

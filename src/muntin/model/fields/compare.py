@@ -10,7 +10,7 @@ from typing import Any
 
 from muntin.model.digests import Recent, digest
 from muntin.model.fields import elements, sets
-from muntin.model.fields.sets import LEAF, FieldSet
+from muntin.model.fields.sets import LEAF, FieldSet, Shared
 from muntin.model.fields.tree import whole
 from muntin.model.fields.types import FieldType, Kind
 
@@ -66,6 +66,7 @@ def first(type_: FieldType, new: dict[str, Any]) -> Comparison:
     found = _specs.get(key)
     if found is None:
         found = compare(type_, {}, {"spec": spec})
+        found.added = {element: Shared(node) for element, node in found.added.items()}
         _specs.keep(key, found)
     result.added.update(found.added)
     result.modified.update(found.modified)

@@ -5,10 +5,11 @@ Source: kubernetes v1.36 pkg/api/pod/warnings.go, pkg/registry/core/pod/strategy
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from muntin.model import names
+from muntin.model.digests import Recent, digest
 from muntin.model.gates import Version
 from muntin.model.warnings.addresses import of_ip
 from muntin.model.warnings.amounts import of_bytes
@@ -31,9 +32,11 @@ _SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _NO_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 _NO_APP_ARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+_SAYING = (*_ANNOTATIONS, _SECCOMP_POD, _SECCOMP, _APP_ARMOR)
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _NOTHING = "a null labelSelector results in matching no pod"
+MOST_SPECS, MOST_TEXT = 1024, 2048
 _BYTES = ("memory", "ephemeral-storage")
 _PLACING = frozenset(("nodeSelector", "affinity", "topologySpreadConstraints"))
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
@@ -57,8 +60,24 @@ def of_name(obj: Object, used: str) -> Iterator[str]:
         )
 
 
-def of_content(pod: Object, path: str, api: Version) -> Iterator[str]:
+def of_content(pod: Object, path: str, api: Version) -> Iterable[str]:
     """A pod, or a template at ``path`` (``spec.template.``)."""
+    annotations = (pod.get("metadata") or {}).get("annotations") or {}
+    if any(key.startswith(_SAYING) for key in annotations):
+        return _of_content(pod, path, api)
+    key = digest(pod.get("spec"), path, str(api))
+    found = _known.get(key)
+    if found is None:
+        found = tuple(_of_content(pod, path, api))
+        if sum(map(len, found)) <= MOST_TEXT:
+            _known.keep(key, found)
+    return found
+
+
+_known: Recent[tuple[str, ...]] = Recent(MOST_SPECS)  # by spec, where annotations say nothing
+
+
+def _of_content(pod: Object, path: str, api: Version) -> Iterator[str]:
     spec, meta = pod.get("spec") or {}, pod.get("metadata") or {}
     at = f"{path}spec"
     if not _PLACING.isdisjoint(spec):
