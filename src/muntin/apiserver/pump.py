@@ -3,8 +3,9 @@
 A thousand writes take the loop some ten milliseconds, in which no request would be answered. So
 they are made in slices, requests come between, and what events these bring goes out together with
 what a watcher is waiting for already, in one write. When more has come by the end of a round of
-writes, a rest twice as long comes first: changes in a row are told together, and writing takes a
-third of the time. A single change, and what few watchers see, waits for nothing.
+writes, or is being stored, a rest twice as long comes first: changes in a row are told together,
+and writing takes a third of the time. A single change, and what few watchers see, waits for
+nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 SLICE_S = 0.0003  # a request takes some turns: the shorter they are, the sooner it is answered
@@ -28,9 +30,13 @@ class Due(Protocol):
 
 
 class Pump:
-    """Flushes those that are added, in order, each as often as it was added."""
+    """Flushes those that are added, in order, each as often as it was added.
 
-    def __init__(self) -> None:
+    ``expects`` says whether there will soon be more.
+    """
+
+    def __init__(self, expects: Callable[[], bool] = lambda: False) -> None:
+        self._expects = expects
         self._round: deque[Due] = deque()  # being flushed
         self._next: deque[Due] = deque()
         self._running = False
@@ -59,10 +65,9 @@ class Pump:
             loop.call_soon(self._run)
             return
         rest_s, self._spent_s = min(REST * self._spent_s, MOST_REST_S), 0.0
-        self._running = bool(self._next)
-        if not self._next:
-            return
-        if rest_s < LEAST_REST_S:
+        if rest_s >= LEAST_REST_S and (self._next or self._expects()):
+            loop.call_later(rest_s, self._run)
+        elif self._next:
             loop.call_soon(self._run)
         else:
-            loop.call_later(rest_s, self._run)
+            self._running = False

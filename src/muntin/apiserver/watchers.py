@@ -152,6 +152,21 @@ class Watcher:
             self._writer.abort()
 
 
+class _Storing:
+    """Entered while a change is stored."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> None:
+        self.count += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.count -= 1
+
+
 _Groups = dict[tuple[Filter, object], dict[Watcher, None]]  # by what is asked for, and its form
 
 
@@ -159,7 +174,8 @@ class WatcherSet:
     """The watchers of one resource."""
 
     def __init__(self) -> None:
-        self.pump = Pump()
+        self.storing = _Storing()
+        self.pump = Pump(lambda: self.is_behind or self.storing.count > 0)
         self._plain: _Groups = {}
         self._indexed: dict[tuple[str, str], _Groups] = {}
         self._expected = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -112,11 +113,28 @@ async def create(
                 raise status.already_exists(resource, name)
             return Written(unversioned(shown), uid=obj["metadata"]["uid"])
         try:
-            revision = await core.store.create(key_of(resource, request.namespace, name), value)
+            with _storing(core, resource):
+                key = key_of(resource, request.namespace, name)
+                revision = await core.store.create(key, value)
+                await core.cache.wait(revision)
         except errors.AlreadyExists as err:
             raise status.already_exists(resource, name) from err
-        await core.cache.wait(revision)
-    item = Item(resource, request.namespace, name, shown, revision)
+    return _as_cached(core, resource, request.namespace, name, shown, revision)
+
+
+def _storing(core: Core, resource: Resource) -> AbstractContextManager[object]:
+    """While a change is on its way to those who watch ``resource``."""
+    found = core.cache.by_storage.get(resource.storage_name)
+    return nullcontext() if found is None else found.watchers.storing
+
+
+def _as_cached(
+    core: Core, resource: Resource, namespace: str, name: str, shown: bytes, revision: int
+) -> Written:
+    """What was stored; the cache has made an item of it already, unless it was changed again."""
+    item = None if resource.is_custom else core.cache.get(resource, namespace, name)
+    if item is None or item.revision != revision:
+        item = Item(resource, namespace, name, shown, revision)
     return Written(item.raw, uid=item.uid)
 
 
@@ -264,9 +282,10 @@ async def put(
         raw = Item(resource, item.namespace, item.name, shown, item.revision).raw
         return Written(raw, uid=item.uid)
     key = key_of(resource, item.namespace, item.name)
-    revision = await core.store.update(key, value, item.revision)
-    await core.cache.wait(revision)
-    return Written(Item(resource, item.namespace, item.name, shown, revision).raw, uid=item.uid)
+    with _storing(core, resource):
+        revision = await core.store.update(key, value, item.revision)
+        await core.cache.wait(revision)
+    return _as_cached(core, resource, item.namespace, item.name, shown, revision)
 
 
 def is_same(new: Item, old: Item) -> bool:
@@ -296,9 +315,10 @@ async def remove(
     last["metadata"]["resourceVersion"] = str(item.revision)
     if not request.dry_run:
         key = key_of(resource, item.namespace, item.name)
-        revision = await core.store.delete(key, item.revision)
-        await core.allocator.forget(resource, last)
-        await core.cache.wait(revision)
+        with _storing(core, resource):
+            revision = await core.store.delete(key, item.revision)
+            await core.allocator.forget(resource, last)
+            await core.cache.wait(revision)
         last["metadata"]["resourceVersion"] = str(revision)
     value = encode(last, resource, item.managed)
     raw = Item(resource, item.namespace, item.name, value, item.revision).raw

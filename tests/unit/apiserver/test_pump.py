@@ -122,3 +122,35 @@ def test_what_comes_after_a_round_waits_for_nothing() -> None:
         return turns
 
     assert asyncio.run(asyncio.wait_for(scenario(), 10)) <= 2
+
+
+def test_what_is_being_stored_when_a_round_ends_waits_for_a_rest() -> None:
+    async def scenario() -> tuple[Again, Again]:
+        coming = True
+        found = Pump(lambda: coming)
+        first, second = Again(found, 1), Again(found, 1)
+        found.add(first)
+        while not first.done:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0)
+        coming = False
+        found.add(second)
+        while not second.done:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0)
+        return first, second
+
+    first, second = asyncio.run(asyncio.wait_for(scenario(), 10))
+    rest = second.flushed[0] - first.done[0]
+    assert rest > 0.9 * pump.REST * 2 * pump.LEAST_REST_S
+
+
+def test_a_pump_that_expected_more_in_vain_goes_on() -> None:
+    async def scenario() -> None:
+        found = Pump(lambda: True)
+        first, second = Again(found, 1), Again(found, 1)
+        found.add(first)
+        await asyncio.sleep(2 * pump.MOST_REST_S)  # the rest is over, and nothing has come
+        found.add(second)
+        while not second.done:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(scenario(), 10))
