@@ -145,8 +145,18 @@ def test_cluster_info_is_signed_with_each_token_that_may():
     header, middle, signature = data["jws-kubeconfig-abcdef"].split(".")
     assert middle == ""
     payload = base64.urlsafe_b64encode(b"kind: Config\n").decode().rstrip("=")
-    right = hmac.digest(b"abcdef.0123456789abcdef", f"{header}.{payload}".encode(), hashlib.sha256)
+    right = hmac.digest(b"0123456789abcdef", f"{header}.{payload}".encode(), hashlib.sha256)
     assert signature == base64.urlsafe_b64encode(right).decode().rstrip("=")
     decoded = json.loads(base64.urlsafe_b64decode(header + "=="))
     assert decoded == {"alg": "HS256", "kid": "abcdef"}
     assert bootstrap_signer.reconcile(update.obj, tokens, NOW) == [again]
+
+
+def test_a_signature_is_that_of_upstreams_signer():
+    """Recorded from kube-controller-manager 1.36."""
+    info = {"data": {"kubeconfig": "apiVersion: v1\nkind: Config\nclusters: []\n"}}
+    tokens = [token("aaaaaa", **{"usage-bootstrap-signing": "true"})]
+    (update,) = bootstrap_signer.reconcile(info, tokens, NOW)
+    assert update.obj["data"]["jws-kubeconfig-aaaaaa"] == (
+        "eyJhbGciOiJIUzI1NiIsImtpZCI6ImFhYWFhYSJ9..1O3D49foXI2WieiWQgpnPmzDH4UicPOvRr-aMM-6LLk"
+    )

@@ -26,7 +26,7 @@ def reconcile(config_map: Object, secrets: Iterable[Object], now: float) -> list
     tokens = [token for token in map(of_secret, secrets) if token and _signs(token, now)]
     wanted = {key: value for key, value in data.items() if not key.startswith(PREFIX)}
     for token in tokens:
-        key = f"{token.id}.{token.secret}".encode()
+        key = token.secret.encode()  # its second half alone
         wanted[PREFIX + token.id] = detached_hs256(content.encode(), key, token.id)
     actions: list[Action] = []
     if wanted != data:
