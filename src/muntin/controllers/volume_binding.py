@@ -92,11 +92,14 @@ class VolumeBinder:
         claim = self._claims.get(key)
         if claim is None:
             return ()
-        name = claim["metadata"]["name"]
-        neighbours = self._pods.by_index(NAMESPACE, claim["metadata"]["namespace"])
+        name, named = claim["metadata"]["name"], claim["spec"].get("volumeName")
+        mine = self._volumes.get(named) if named else None
+        neighbours: Iterable[Object] = ()
+        if not named:
+            neighbours = self._pods.by_index(NAMESPACE, claim["metadata"]["namespace"])
         snapshot = claim_binding.Snapshot(
             claim=claim,
-            volumes=self._volumes.all(),
+            volumes=([mine] if mine is not None else []) if named else self._volumes.all(),
             storage_class=self._classes.get(binding.class_of(claim)),
             default_class=self._default_class(),
             users=[pod for pod in neighbours if name in claims_of(pod)],

@@ -96,10 +96,18 @@ class PodVolumes:
         return [self.storage.volumes[claim["spec"]["volumeName"]] for claim in self.bound]
 
     @cached_property
-    def _of_classes(self) -> list[Object]:
+    def _candidates(self) -> list[Object]:
+        """Those that may be found for the delayed claims: free ones, and ones that name them."""
         wanted = {binding.class_of(claim) for claim in self.delayed}
-        rows = self.storage.volumes.values()
-        return [volume for volume in rows if binding.class_of(volume) in wanted]
+        return [
+            volume
+            for volume in self.storage.volumes.values()
+            if (
+                volume["spec"].get("claimRef") is None
+                or any(binding.is_bound_to(volume, claim) for claim in self.delayed)
+            )
+            and binding.class_of(volume) in wanted
+        ]
 
     def bindings(self, node: Object) -> Bindings | None:
         """What would bind the delayed claims on ``node``; None: nothing does."""
@@ -111,7 +119,7 @@ class PodVolumes:
                 return None
             volume = None
             if selected is None:
-                volume = binding.find_match(claim, self._of_classes, node=node, excluded=found)
+                volume = binding.find_match(claim, self._candidates, node=node, excluded=found)
             if volume is not None:
                 found[volume["metadata"]["name"]] = (volume, claim)
             elif self._can_be_provisioned(claim, node):
