@@ -90,9 +90,9 @@ def answers(monkeypatch):
     monkeypatch.setattr(Client, "raw", raw)
 
 
-def run(scenario):
+def run(scenario, version=(1, 34)):
     async def main():
-        async with control_plane(nodes=()) as plane:
+        async with control_plane(nodes=(), version=version) as plane:
             await asyncio.wait_for(scenario(plane), 60)
 
     asyncio.run(main())
@@ -148,6 +148,10 @@ async def worker(plane):
     await plane.admin.update(PODS, {**made, "status": {"phase": "Running"}}, subresource="status")
 
 
+VERSIONS = pytest.mark.parametrize("version", [(1, 20), (1, 34)], ids=["1.20", "1.34"])
+
+
+@VERSIONS
 @pytest.mark.usefixtures("answers")
 @pytest.mark.parametrize(
     ("spec", "replicas", "name"),
@@ -157,7 +161,7 @@ async def worker(plane):
         (BY_EXTERNAL, 5, "external metric queue(&LabelSelector{MatchLabels:map[string]string{a: b"),
     ],
 )
-def test_a_custom_kind_is_scaled_by_metrics_of_others(spec, replicas, name):
+def test_a_custom_kind_is_scaled_by_metrics_of_others(spec, replicas, name, version):
     async def scenario(plane):
         await worker(plane)
         await plane.admin.create(HORIZONTAL_POD_AUTOSCALERS, hpa("Worker", spec))
@@ -167,10 +171,11 @@ def test_a_custom_kind_is_scaled_by_metrics_of_others(spec, replicas, name):
         found = await plane.admin.get(WORKERS, "web", "default")
         assert found["spec"]["replicas"] == min(replicas, 4)
 
-    run(scenario)
+    run(scenario, version)
 
 
-def test_a_target_is_brought_into_its_range_without_metrics():
+@VERSIONS
+def test_a_target_is_brought_into_its_range_without_metrics(version):
     async def scenario(plane):
         await plane.admin.create(DEPLOYMENTS, workload("Deployment", "web", replicas=1))
         await plane.admin.create(
@@ -184,7 +189,7 @@ def test_a_target_is_brought_into_its_range_without_metrics():
         found = await plane.admin.get(DEPLOYMENTS, "web", "default")
         return found["spec"]["replicas"] == count
 
-    run(scenario)
+    run(scenario, version)
 
 
 @pytest.mark.parametrize(

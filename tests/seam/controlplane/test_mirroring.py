@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from control_plane import control_plane
 
 from muntin.model.resources import ENDPOINT_SLICES, ENDPOINTS, SERVICES
@@ -10,9 +11,9 @@ NAMED = {"name": "db", "namespace": "default"}
 PORT = {"name": "sql", "port": 5432, "protocol": "TCP"}
 
 
-def run(scenario):
+def run(scenario, version=(1, 34)):
     async def main():
-        async with control_plane(nodes=()) as plane:
+        async with control_plane(nodes=(), version=version) as plane:
             await asyncio.wait_for(scenario(plane), 60)
 
     asyncio.run(main())
@@ -24,7 +25,8 @@ async def slices(plane):
     return [[row["addresses"][0] for row in item["endpoints"]] for item in found.items]
 
 
-def test_written_endpoints_are_followed():
+@pytest.mark.parametrize("version", [(1, 20), (1, 34)], ids=["1.20", "1.34"])
+def test_written_endpoints_are_followed(version):
     async def scenario(plane):
         ports = [{"name": "sql", "port": 5432}]
         await plane.admin.create(SERVICES, {"metadata": NAMED, "spec": {"ports": ports}})
@@ -44,7 +46,7 @@ def test_written_endpoints_are_followed():
         # From then on the Service's own controller says what is behind it: nobody, so far.
         await plane.until(lambda: shows([]), "the slice is its selector's")
 
-    run(scenario)
+    run(scenario, version)
 
 
 def test_slices_go_with_the_endpoints():
