@@ -84,6 +84,7 @@ def variables(world: Mapping[str, str], version: str) -> dict[str, str]:
         "node": f"{world['os'][:3]}02",
         "version": f"v{version}.0",
         "budgets": "policy/v1beta1" if world["api"] == "1.20" else "policy/v1",
+        "cron": "batch/v1beta1" if world["api"] == "1.20" else "batch/v1",
         "only": f"'{json.dumps(overrides)}'",
         "first": f"{world['os'][:3]}01",
         "kind": f"{world['os']}{world['kubectl'].replace('.', '')}",
