@@ -37,11 +37,11 @@ class Step:
     seconds: float
 
 
-def up(**environment: str) -> list[Step]:
-    """``muntin up`` of the default cluster; returns its steps."""
+def up(*words: str, **environment: str) -> list[Step]:
+    """``muntin up`` of the default cluster, with these flags besides; returns its steps."""
     with tempfile.TemporaryDirectory() as directory:
         place = {"KUBECONFIG": f"{directory}/config", **environment}
-        done = muntin("up", "--name", NAME, "--api-server-port", PORT, environment=place)
+        done = muntin("up", "--name", NAME, "--api-server-port", PORT, *words, environment=place)
     text = done.stdout + done.stderr
     return [Step(match["text"], float(match["seconds"])) for match in _STEP.finditer(text)]
 
@@ -69,11 +69,11 @@ def muntin(*words: str, environment: dict[str, str] | None = None) -> subprocess
 
 
 @contextmanager
-def running() -> Iterator[ClusterConfig]:
-    """A cluster that is up within the block."""
+def running(*words: str) -> Iterator[ClusterConfig]:
+    """A cluster that is up within the block, with these flags."""
     down()
     try:
-        up()
+        up(*words)
         config = stored_config(NAME)
         if config is None:
             raise RuntimeError(f"cluster {NAME} has no stored configuration")

@@ -20,8 +20,8 @@ TARGET_MIB = 300
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def measure(config: ClusterConfig) -> None:
-    """Must be called right after the cluster became Ready."""
+def measure(config: ClusterConfig, *, passage: str = "memory") -> None:
+    """Must be called right after the cluster became Ready, or came to rest."""
     time.sleep(SETTLE_S)
     processes = _processes()
     before = {pid: _cpu_s(pid) for pid in processes}
@@ -33,7 +33,7 @@ def measure(config: ClusterConfig) -> None:
         rows.append((name, f"{memory[pid]:.1f} MiB", f"{share:.1%}"))
     share = sum(_cpu_s(pid) - before[pid] for pid in processes) / WATCH_S
     rows.append(("**sum**", f"**{sum(memory.values()):.0f} MiB**", f"**{share:.1%}**"))
-    page.write("memory", table(("process", "PSS", "of one processor"), rows))
+    page.write(passage, table(("process", "PSS", "of one processor"), rows))
 
 
 def _processes() -> dict[int, str]:

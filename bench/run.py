@@ -1,4 +1,4 @@
-"""All measurements, or those named: ``python bench/run.py [up cluster apiserver services]``.
+"""All measurements, or those named: ``python bench/run.py [up cluster apiserver ...]``.
 
 ``--kube-apiserver FILE`` (and ``--etcd FILE``) compares the API server with that one.
 Each rewrites its passages of docs/benchmarks.md. ``cluster`` is what one running cluster gives:
@@ -21,6 +21,7 @@ import datapath
 import memory
 import page
 import pods
+import scheduling
 import services
 import up
 from measure import machine, table
@@ -38,6 +39,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "up": lambda _: up.measure(),
     "cluster": cluster,
     "apiserver": apiserver.measure,
+    "scheduling": lambda _: scheduling.measure(),
     "services": lambda _: services.measure(),
 }
 
