@@ -19,6 +19,7 @@ from muntin.cluster.config import ClusterConfig
 from muntin.cluster.paths import ClusterPaths
 from muntin.controllers.rules.service_load_balancer import addresses, is_host
 from muntin.kit import nft
+from muntin.kit.errors import Invalid
 from muntin.kit.log import fields
 from muntin.kit.rtnetlink import RouteSocket, route_delete, route_replace
 from muntin.seams.kube import Object
@@ -127,11 +128,14 @@ def _ranges(spec: Mapping[str, Any]) -> tuple[IPv4Network, ...]:
 
 
 def _internal(node: Object) -> list[IPv4Address]:
-    return [
-        IPv4Address(row["address"])
-        for row in node["status"].get("addresses") or ()
-        if row["type"] == "InternalIP" and "." in row["address"]
-    ]
+    found = []
+    for row in (node.get("status") or {}).get("addresses") or ():
+        if row["type"] == "InternalIP":
+            try:
+                found.append(IPv4Address(row["address"]))
+            except ValueError:
+                continue  # of the other family, or whatever somebody wrote
+    return found
 
 
 class LoadBalancer:
@@ -197,7 +201,7 @@ class LoadBalancer:
             self._routes.request(*routes)
             nft.run(elements(wanted), self._router)
             self._routes.request(*(route_delete(IPv4Network(address)) for address in gone))
-        except OSError as err:
+        except (OSError, Invalid) as err:
             log.error("load balancer refused", **fields(error=err))
             return
         self._written = wanted

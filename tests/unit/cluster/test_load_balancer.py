@@ -62,6 +62,7 @@ def test_nodes_that_are_a_way():
     rows = [node("n2", N2), node("n1", N1)]
     assert ways(rows, {N1, N2}) == [N1, N2]
     assert ways(rows, {N2}) == [N2], "the other is simulated"
+    assert ways([node("n1", N1), node("n2", "2001:db8::1"), node("n3", "here")], {N1}) == [N1]
     rows = [node("n1", N1, ready="Unknown"), node("n2", N2, **label)]
     assert ways(rows, {N1, N2}) == []
     assert desired([service()], [], {}, POOL) == {}
