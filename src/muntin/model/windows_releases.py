@@ -46,8 +46,8 @@ class SchedulerWords:
     ``pod_affinity`` is said before each reason of inter-pod affinity. ``preempted`` is told of a
     victim, whose status says so too where ``disruption_target`` is. ``balance_gain``: nodes are
     scored by how much more even a pod makes them, and not by how even it leaves them.
-    ``nowhere_counted``: what keeps a pod off all nodes is said of each; ``nowhere_end`` is then said
-    in place of the sentence on preemption, which is not tried.
+    ``nowhere_counted``: what keeps a pod off all nodes is said of each; ``nowhere_end`` is then
+    said in place of the sentence on preemption, which is not tried.
     """
 
     affinity: str = "node(s) didn't match Pod's node affinity/selector"
