@@ -4,6 +4,7 @@ import asyncio
 import ssl
 
 import pytest
+from etcd_lab import EtcdLab
 
 from muntin.kit import errors
 from muntin.kit.http.tls import client_context
@@ -98,3 +99,23 @@ def test_prefixes_do_not_meet_and_one_can_be_removed(etcd_members):
             await store.close()
 
     run(scenario)
+
+
+def test_an_etcd_above_its_quota_says_what_to_do(tmp_path):
+    lab = EtcdLab(tmp_path, flags=("--quota-backend-bytes=1000000",))
+
+    async def write(store):
+        for number in range(100):
+            await store.create(f"/k/{number}", bytes(100_000))
+
+    async def scenario():
+        store = await lab.store()
+        with pytest.raises(errors.Unavailable, match="database space exceeded; make room in etcd"):
+            await write(store)
+        assert (await store.get("/k/0")).value == bytes(100_000)  # reads go on
+        await store.close()
+
+    try:
+        run(scenario)
+    finally:
+        lab.close()

@@ -15,8 +15,8 @@ from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.cluster.store_config import StoreConfig
 from muntin.controllers.rules.horizontal_settings import Settings as AutoscalingSettings
+from muntin.model.elections import ElectionConfig
 from muntin.model.gates import Profile, Version
-from muntin.seams.kube.leases import ElectionConfig
 
 API_VERSION = "muntin.dev/v1alpha1"
 KIND = "Cluster"

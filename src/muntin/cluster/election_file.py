@@ -8,7 +8,7 @@ from typing import Any
 from muntin.cluster.yaml_fields import Mapping
 from muntin.kit.errors import Invalid
 from muntin.model import durations
-from muntin.seams.kube.leases import ElectionConfig
+from muntin.model.elections import ElectionConfig
 
 _DURATIONS = {
     "leaseDuration": "lease_duration_s",

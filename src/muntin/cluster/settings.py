@@ -34,10 +34,10 @@ from muntin.controllers.rules.horizontal_settings import Settings as Autoscaling
 from muntin.kit.errors import Invalid
 from muntin.model import schema
 from muntin.model import windows_releases as releases
+from muntin.model.elections import ElectionConfig
 from muntin.model.gates import Profile, Version
 from muntin.model.resources import serving
 from muntin.model.windows import Feature, is_open
-from muntin.seams.kube.leases import ElectionConfig
 
 T = TypeVar("T")
 MAX_SIMULATED_NODES = 10_000

@@ -31,12 +31,14 @@ def free_ports(count: int) -> list[int]:
 class EtcdLab:
     """``members`` processes; the data of each is in a folder of its own under ``data``."""
 
-    def __init__(self, folder: Path, members: int = 1, data: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, members: int = 1, data: Path | None = None, flags: tuple[str, ...] = ()
+    ) -> None:
         binary = shutil.which("etcd")
         assert binary, "Debian's etcd-server is not installed"
         self._binary = binary
         folder.mkdir(exist_ok=True)
-        self._folder, self._data = folder, data or folder
+        self._folder, self._data, self._flags = folder, data or folder, flags
         self.pki = folder / "pki"
         certificates.ensure(resolve(apply(Draft(), Overrides(store="etcd"))), self.pki)
         self.ports = free_ports(members)
@@ -75,6 +77,7 @@ class EtcdLab:
                     f"--initial-advertise-peer-urls={peer}",
                     f"--initial-cluster={cluster}",
                     *security,
+                    *self._flags,
                 ],
                 stdout=log,
                 stderr=log,

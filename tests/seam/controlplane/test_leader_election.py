@@ -10,9 +10,10 @@ from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
 from muntin.kit import errors
 from muntin.kit.clock import FakeClock
+from muntin.model.elections import ElectionConfig
 from muntin.model.resources import EVENTS, LEASES
 from muntin.seams.kube.client import Client
-from muntin.seams.kube.leases import ElectionConfig, LeaderElection
+from muntin.seams.kube.leases import LeaderElection
 from muntin.seams.store.memory import MemoryStore
 
 NAME = "kube-scheduler"

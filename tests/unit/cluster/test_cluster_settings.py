@@ -14,7 +14,7 @@ from muntin.cluster.settings import Draft, resolve
 from muntin.cluster.settings_file import decode
 from muntin.cluster.store_config import StoreConfig, StoreKind
 from muntin.kit.errors import Invalid
-from muntin.seams.kube.leases import ElectionConfig
+from muntin.model.elections import ElectionConfig
 
 HEAD = "apiVersion: muntin.dev/v1alpha1\nkind: Cluster\n"
 

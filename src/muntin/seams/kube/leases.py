@@ -11,11 +11,11 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock, rfc3339
 from muntin.kit.log import fields
+from muntin.model.elections import JITTER, ElectionConfig
 from muntin.model.resources import LEASES
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.events import NORMAL, EventRecorder
@@ -23,28 +23,7 @@ from muntin.seams.kube.events import NORMAL, EventRecorder
 log = logging.getLogger(__name__)
 
 NAMESPACE = "kube-system"
-JITTER = 1.2  # candidates wait up to so many retry periods more, so that they do not meet
 RELEASE_S = 2.0  # for the last words at a clean end
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ElectionConfig:
-    """Upstream's defaults. Who cannot renew for ``renew_deadline_s`` stops, before others may take
-    over after ``lease_duration_s``."""
-
-    lease_duration_s: float = 15.0
-    renew_deadline_s: float = 10.0
-    retry_period_s: float = 2.0
-
-    def check(self) -> None:
-        """Raise Invalid unless one leader ends before the next one begins."""
-        if self.retry_period_s <= 0 or self.lease_duration_s < 1:
-            raise errors.Invalid("retryPeriod must be more than 0, leaseDuration at least 1s")
-        if not self.lease_duration_s > self.renew_deadline_s > JITTER * self.retry_period_s:
-            raise errors.Invalid(
-                "leaseDuration must be longer than renewDeadline, and that longer than "
-                f"{JITTER} times retryPeriod"
-            )
 
 
 class LeaderElection:

@@ -167,6 +167,7 @@ class EtcdStore:
         if self._closed:
             raise errors.Unavailable("store: closed")
         opened = await self._connection.watch()
+        member = str(self._connection)
         reported = after
         try:
             async with opened as stream:
@@ -179,11 +180,10 @@ class EtcdStore:
                 finally:
                     await stream.cancel()
         except (GRPCError, *UNREACHABLE) as err:
-            failure = self._connection.translated(err)
             self._connection.give_up()
-            raise failure from err
+            raise self._connection.translated(err, member) from err
         self._connection.give_up()
-        raise errors.Unavailable(f"{self._connection} ended the watch")
+        raise errors.Unavailable(f"{member} ended the watch")
 
     def _changes(self, answer: Message, prefix: str, reported: int) -> Changes:
         if answer.get("compact_revision"):

@@ -29,6 +29,7 @@ Connect = Callable[[str, int], Awaitable[socket.socket]]
 
 CONNECT_S = 5.0
 CALL_S = 10.0  # longer than a member itself waits for the others: 7 s
+GOODBYE_S = 1.0  # for the end of TLS: who hangs says none
 PING_S = 10.0  # a member that answers no ping for as long is given up
 UNREACHABLE = (OSError, StreamTerminatedError, ProtocolError, asyncio.IncompleteReadError)
 # A member without a leader ends what needs one, instead of being silent.
@@ -58,9 +59,14 @@ class _Channel(Channel):
         sock = await self._make(self._endpoint.host, self._endpoint.port)
         name = self._endpoint.host if self._tls else None
         loop = asyncio.get_running_loop()
+        goodbye_s = GOODBYE_S if self._tls else None
         try:
             _, protocol = await loop.create_connection(
-                self._protocol_factory, sock=sock, ssl=self._tls, server_hostname=name
+                self._protocol_factory,
+                sock=sock,
+                ssl=self._tls,
+                server_hostname=name,
+                ssl_shutdown_timeout=goodbye_s,
             )
         except BaseException:
             sock.close()
@@ -103,6 +109,8 @@ class Connection:
                 return await _unary(channel, method)(message, timeout=CALL_S)
             except (GRPCError, *UNREACHABLE) as err:
                 failure = self.translated(err)
+                if isinstance(err, TimeoutError):
+                    channel.close()  # it hangs: its watches are to go on elsewhere, too
                 if isinstance(failure, errors.Gone) or not _may_be_the_member(err):
                     raise failure from err
                 self._next()
@@ -148,16 +156,17 @@ class Connection:
     def _next(self) -> None:
         self._current = (self._current + 1) % len(self._endpoints)
 
-    def translated(self, err: Exception) -> errors.MuntinError:
-        """The error of ours for what grpclib or the system raised."""
+    def translated(self, err: Exception, member: str = "") -> errors.MuntinError:
+        """The error of ours for what grpclib or the system raised, by the current member or that."""
+        name = member or str(self)
         if not isinstance(err, GRPCError):
             why = str(err) or (
                 "no answer in time" if isinstance(err, TimeoutError) else type(err).__name__
             )
-            return errors.Unavailable(f"{self}: {why}")
+            return errors.Unavailable(f"{name}: {why}")
         if err.status is Status.OUT_OF_RANGE:
             return errors.Gone(f"store: {err.message}")
-        return errors.Unavailable(f"{self}: {err.message}{_advice(err)}")
+        return errors.Unavailable(f"{name}: {err.message}{_advice(err)}")
 
     def close(self) -> None:
         """Let go of all members."""
