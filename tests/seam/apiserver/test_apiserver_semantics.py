@@ -640,7 +640,7 @@ def test_wrong_methods_types_and_bodies():
         assert broken.status == 400
         yaml = {"content-type": "application/yaml"}
         made = await api.transport.request(
-            "POST", MAPS, headers=yaml, body=b"metadata: {name: y}\ndata: {a: '1'}\n"
+            "POST", MAPS, headers=yaml, body=b"metadata: {name: plain}\ndata: {a: '1'}\n"
         )
         assert made.status == 201
 
