@@ -144,8 +144,13 @@ flowcontrol.apiserver.k8s.io PriorityLevelConfiguration 1.26 spec limited lendab
 - PersistentVolume 1.28 status lastPhaseTransitionTime
 - PersistentVolumeClaim 1.22 spec dataSourceRef
 - PodTemplate 1.21 metadata generation
+batch Job 1.29 spec backoffLimitPerIndex
 batch Job 1.22 spec completionMode
+batch Job 1.32 spec managedBy
+batch Job 1.29 spec maxFailedIndexes
+batch Job 1.26 spec podFailurePolicy
 batch Job 1.29 spec podReplacementPolicy
+batch Job 1.31 spec successPolicy
 batch Job 1.22 spec suspend
 networking.k8s.io IngressClass 1.22 spec parameters scope
 storage.k8s.io CSIDriver 1.21 spec requiresRepublish
