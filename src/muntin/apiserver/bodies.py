@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from muntin.apiserver import owner_references, status
+from muntin.apiserver.custom import identity as custom_identity
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import errors
 from muntin.model import decoding
@@ -201,7 +202,10 @@ def checked(
 ) -> Object:  # fmt: skip
     """Plain values as an object of ``resource``; ``raw`` is their JSON text, if there is one, and
     ``applied`` says that they come of a server-side apply."""
-    _check_kind(body, resource.api_version, resource.kind)
+    if request.custom is not None and isinstance(body, dict):
+        custom_identity.check(request, resource, body)
+    else:
+        _check_kind(body, resource.api_version, resource.kind)
     metadata = body.get("metadata")
     given = metadata.get("managedFields") if isinstance(metadata, dict) else None
     try:

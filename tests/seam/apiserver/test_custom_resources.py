@@ -342,6 +342,8 @@ def test_the_scale_subresource():
         assert found["metadata"]["generation"] == 3
         patch = {"spec": {"replicas": 60}}
         await api("PATCH", f"{CRON}/one/scale", patch, headers=MERGE, code=422)
+        for wrong in ({"metadata": 5}, {"spec": "x"}, {"spec": {"replicas": 1.5}}):
+            await api("PATCH", f"{CRON}/one/scale", wrong, headers=MERGE, code=422)
 
     run(scenario)
 
@@ -664,5 +666,23 @@ def test_metadata_alone():
         found = await api("GET", f"{CRON}/one", headers={**JSON, "accept": accept})
         assert found["kind"] == "PartialObjectMetadata"
         assert "spec" not in found
+
+    run(scenario)
+
+
+def test_a_patch_cannot_take_away_what_an_object_is():
+    async def scenario(server, api):
+        await define(api)
+        await api("POST", CRON, crontab())
+        error = await api("PATCH", f"{CRON}/one", {"kind": None}, headers=MERGE, code=422)
+        assert error["details"]["causes"][0]["field"] == "patch"
+        assert "Object 'Kind' is missing in '{\"apiVersion\":" in error["message"]
+        error = await api("PATCH", f"{CRON}/one", {"apiVersion": None}, headers=MERGE, code=400)
+        assert error["message"] == (
+            "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+        )
+        error = await api("POST", CRON, {**crontab("two"), "kind": "Other"}, code=422)
+        assert error["details"]["kind"] == "Other"
+        assert (await api("GET", f"{CRON}/one"))["kind"] == "CronTab"
 
     run(scenario)

@@ -47,7 +47,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
         if asked is None:
             new = bodies.read_as(request, type_, "v1", "Scale", core.schema)
         else:
-            new = patch.apply_as(core.schema, type_, scale_before(old), asked)
+            new = patch.applied_as(core.schema, type_, "v1", "Scale", scale_before(old), asked)
         return scaled(old, new, places, request)
 
     async def applied(old: Object, item: Item) -> writes.Managed:
