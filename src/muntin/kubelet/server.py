@@ -25,6 +25,7 @@ from muntin.kubelet.runtime_state import Container
 from muntin.kubelet.stats import Departed, resource_metrics, summary
 from muntin.kubelet.tunnel import tunnel
 from muntin.kubelet.worker import PodWorker
+from muntin.model.windows import Feature
 
 if TYPE_CHECKING:
     from muntin.kubelet.loop import Kubelet
@@ -122,7 +123,10 @@ class KubeletServer:
         }
         now = self._context.clock.now()
         departed_ns = self._departed.look(stats)
-        return summary(self._context.config.node_name, stats, starts, now, departed_ns)
+        config = self._context.config
+        tells = not config.platform.is_windows or config.platform.has(Feature.CONTAINER_METRICS)
+        name = config.node_name
+        return summary(name, stats, starts, now, departed_ns, tells_pods=tells)
 
     async def _stats(self, request: Request, parts: list[str], query: Query) -> Answer:
         if parts != ["summary"]:

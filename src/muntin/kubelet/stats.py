@@ -68,8 +68,13 @@ def summary(
     start_times: Mapping[str, str],
     now: float,
     departed_ns: int = 0,
+    *,
+    tells_pods: bool = True,
 ) -> dict[str, Any]:
-    """The whole Summary; the node's figures are the sums over its pods, those that are gone too."""
+    """The whole Summary; the node's figures are the sums over its pods, those that are gone too.
+
+    ``tells_pods``: what each of them uses is told as well.
+    """
     pods: dict[str, dict[str, Any]] = {}
     for stats in all_stats:
         labels = stats.get("attributes", {}).get("labels", {})
@@ -94,7 +99,10 @@ def summary(
         pod.update(_sum(pod["containers"], stamp))
     node = _sum(pods.values(), stamp)
     node["cpu"]["usageCoreNanoSeconds"] += departed_ns
-    return {"node": {"nodeName": node_name, **node}, "pods": list(pods.values())}
+    return {
+        "node": {"nodeName": node_name, **node},
+        "pods": list(pods.values()) if tells_pods else [],
+    }
 
 
 def _sum(rows: Iterable[Mapping[str, Any]], stamp: str) -> dict[str, Any]:

@@ -76,6 +76,7 @@ class Feature(StrEnum):
     MANAGED_HOSTS_FILE = "managed-hosts-file"
     POD_RESIZE = "pod-resize"
     CPU_HARD_CAP = "cpu-hard-cap"
+    CONTAINER_METRICS = "container-metrics"
     OBSERVED_GENERATION = "observed-generation"
     STATUS_VOLUME_MOUNTS = "status-volume-mounts"
     CONTAINERD_PULL_ERRORS = "containerd-pull-errors"
@@ -405,6 +406,13 @@ GATES: dict[Feature, Gate] = {
         Otherwise.DIFFER,
         "K20 pkg/kubelet/kuberuntime/kuberuntime_container_windows.go",
         Evidence.READ_FROM_CODE,
+    ),
+    Feature.CONTAINER_METRICS: _gate(
+        "The kubelet tells what containers use: autoscalers follow pods on this node.",
+        Condition(kubernetes=_from(1, 14)),
+        "/stats/summary; HorizontalPodAutoscaler",
+        Otherwise.DIFFER,
+        "documentation of v1.9, other known issues; doc20, supported functionality",
     ),
     Feature.OBSERVED_GENERATION: _gate(
         "The kubelet says in a pod's status which generation of the pod it has acted on.",

@@ -127,6 +127,9 @@ def test_statistics() -> None:
     assert [row["name"] for row in found["pods"][0]["containers"]] == ["a", "b"]
     assert found["pods"][0]["memory"]["workingSetBytes"] == 200
     assert found["node"]["cpu"]["usageCoreNanoSeconds"] == 4 * 10**9
+    older = summary("n", [stats("a")], {}, 1.0, tells_pods=False)
+    assert older["pods"] == []
+    assert older["node"]["cpu"]["usageCoreNanoSeconds"] == 2 * 10**9
     text = resource_metrics(found)
     assert 'container_cpu_usage_seconds_total{container="a",namespace="ns",pod="p"} 2.0' in text
     assert "node_memory_working_set_bytes 200" in text

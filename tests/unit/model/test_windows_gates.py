@@ -56,6 +56,7 @@ KUBERNETES_EDGES = {
     Feature.POD_OS_ADMISSION: ([(1, 24)], [(1, 23), (1, 20)]),
     Feature.MEMORY_PRESSURE: ([(1, 31)], [(1, 30)]),
     Feature.CPU_HARD_CAP: ([(1, 10)], [(1, 9)]),
+    Feature.CONTAINER_METRICS: ([(1, 14), (1, 20)], [(1, 13), (1, 5)]),
     Feature.OBSERVED_GENERATION: ([(1, 34), (1, 37)], [(1, 33), (1, 20)]),
     Feature.STATUS_VOLUME_MOUNTS: ([(1, 31)], [(1, 30), (1, 20)]),
 }
