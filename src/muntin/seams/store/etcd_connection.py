@@ -157,7 +157,7 @@ class Connection:
         self._current = (self._current + 1) % len(self._endpoints)
 
     def translated(self, err: Exception, member: str = "") -> errors.MuntinError:
-        """The error of ours for what grpclib or the system raised, by the current member or that."""
+        """The error of ours for what grpclib or the system raised; ``member``: not the current."""
         name = member or str(self)
         if not isinstance(err, GRPCError):
             why = str(err) or (
