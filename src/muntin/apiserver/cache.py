@@ -324,6 +324,9 @@ class Cache:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((revision, future))
+        if timeout_s is None:
+            await future
+            return
         try:
             async with asyncio.timeout(timeout_s):
                 await future
