@@ -6,7 +6,7 @@ import re
 
 
 def test_a_second_up_says_that_the_cluster_is_there(cluster):
-    done = cluster.up()
+    done = cluster.up("--config", str(cluster.folder / "cluster.yaml"))
     assert f"Cluster {cluster.name} was up already." in done.stdout
     assert re.search(r"^lin01 +Ready +linux", done.stdout, re.MULTILINE)
     assert re.search(r"^win02 +Ready +windows", done.stdout, re.MULTILINE)
