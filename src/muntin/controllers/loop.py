@@ -36,7 +36,11 @@ from muntin.controllers.quotas import ResourceQuotas
 from muntin.controllers.rules.certificate_signing import Authority
 from muntin.controllers.services import Endpoints, EndpointSlices
 from muntin.controllers.volume_binding import EphemeralVolumes, VolumeBinder, VolumeExpander
-from muntin.controllers.volumes import ClaimProtection, VolumeProtection
+from muntin.controllers.volumes import (
+    AttributesClassProtection,
+    ClaimProtection,
+    VolumeProtection,
+)
 from muntin.controllers.workloads import (
     DaemonSets,
     Deployments,
@@ -152,6 +156,8 @@ def _controllers(
     if config.service_account_key:
         tokens = client(ServiceAccountTokens.account)
         controllers.append(ServiceAccountTokens(caches, config, tokens))
+    if ApiFeature.VOLUME_ATTRIBUTES in config.features:
+        controllers.append(AttributesClassProtection(caches))
     if directories is not None:
         recovers = ApiFeature.EXPANSION_RECOVERY in config.features
         controllers.append(LocalVolumes(caches, directories, clock, recovers=recovers))

@@ -9,9 +9,16 @@ from muntin.controllers.controller import Round, Source
 from muntin.controllers.rules import volume_protection
 from muntin.controllers.rules.actions import Action
 from muntin.model import pods
-from muntin.model.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS
+from muntin.model.resources import (
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    PODS,
+    VOLUME_ATTRIBUTES_CLASSES,
+)
 from muntin.model.volumes_in_use import claims_of
 from muntin.seams.kube import Object
+
+ATTRIBUTES = "attributes"
 
 
 class ClaimProtection:
@@ -54,3 +61,26 @@ class VolumeProtection:
     async def plan(self, round: Round) -> Sequence[Action]:
         volume = self._volumes.get(round.key)
         return () if volume is None else volume_protection.reconcile_volume(volume)
+
+
+class AttributesClassProtection:
+    name = "volumeattributesclass-protection-controller"
+    account = "volumeattributesclass-protection-controller"
+
+    def __init__(self, caches: Caches) -> None:
+        self._classes = caches.use(VOLUME_ATTRIBUTES_CLASSES)
+        self._users = (caches.use(PERSISTENT_VOLUMES), caches.use(PERSISTENT_VOLUME_CLAIMS))
+        for informer in self._users:
+            informer.add_indexer(ATTRIBUTES, volume_protection.attributes_classes_of)
+        self.sources = (
+            Source(VOLUME_ATTRIBUTES_CLASSES),
+            Source(PERSISTENT_VOLUMES, volume_protection.attributes_classes_of),
+            Source(PERSISTENT_VOLUME_CLAIMS, volume_protection.attributes_classes_of),
+        )
+
+    async def plan(self, round: Round) -> Sequence[Action]:
+        found = self._classes.get(round.key)
+        if found is None:
+            return ()
+        in_use = any(informer.by_index(ATTRIBUTES, round.key) for informer in self._users)
+        return volume_protection.reconcile_attributes_class(found, in_use=in_use)

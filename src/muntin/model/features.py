@@ -55,6 +55,7 @@ class ApiFeature(StrEnum):
     CRON_JOB_MINUTES = "cron-job-minutes"
     CRON_JOB_TIMESTAMPS = "cron-job-timestamps"
     EXPANSION_RECOVERY = "expansion-recovery"
+    VOLUME_ATTRIBUTES = "volume-attributes"
     STATEFUL_AVAILABILITY = "stateful-availability"
     STATEFUL_SUCCEEDED_REPLACED = "stateful-succeeded-replaced"
     STATEFUL_INDEX_LABELS = "stateful-index-labels"
@@ -129,6 +130,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.DISCOVERY_V2_ALONE: (1, 33),
     # A claim says how much was given to it while it grows. Source: KEP 1790, CHANGELOG-1.32.
     ApiFeature.EXPANSION_RECOVERY: (1, 32),
+    # Classes of what a volume can do, beside its size. Source: KEP 3751, CHANGELOG-1.34.
+    ApiFeature.VOLUME_ATTRIBUTES: (1, 34),
     # What health checks found is counted, on a page of its own.
     ApiFeature.SLI_METRICS: (1, 27),
     # Pages that say what a component is and how it was started.

@@ -13,6 +13,7 @@ from muntin.model import pods
 
 CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"
+ATTRIBUTES_FINALIZER = "kubernetes.io/vac-protection"
 
 
 def claims_of(pod: Mapping[str, Any]) -> Iterator[str]:

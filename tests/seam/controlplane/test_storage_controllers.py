@@ -5,12 +5,15 @@ import asyncio
 import pytest
 from control_plane import control_plane
 
+from muntin.kit import errors
 from muntin.model.resources import (
+    EVENTS,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
     PODS,
     STORAGE_CLASSES,
+    VOLUME_ATTRIBUTES_CLASSES,
 )
 from muntin.seams.kube import MERGE_PATCH
 
@@ -175,5 +178,39 @@ def test_a_provisioner_is_told_the_node_and_may_refuse_it(version):
             }
             await admin.create(PERSISTENT_VOLUMES, made)
             assert await placed(plane, "p") == second
+
+    asyncio.run(check())
+
+
+def test_attributes_classes_are_held_by_their_claims(version):
+    gold = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "VolumeAttributesClass",
+        "metadata": {"name": "gold"},
+        "driverName": "disks.example.com",
+        "parameters": {"iops": "500"},
+    }
+
+    async def check():
+        async with control_plane(version=version) as plane:
+            admin = plane.admin
+            if version < (1, 34):
+                with pytest.raises(errors.NotFound):  # what has no such kind has no controller
+                    await admin.create(VOLUME_ATTRIBUTES_CLASSES, gold)
+                return
+            await admin.create(VOLUME_ATTRIBUTES_CLASSES, gold)
+            mine = claim("mine", "none", volumeAttributesClassName="gold")
+            await admin.create(PERSISTENT_VOLUME_CLAIMS, mine)
+
+            async def seen():
+                rows = (await admin.list(EVENTS, "default")).items
+                return any(row["involvedObject"]["name"] == "mine" for row in rows)
+
+            await plane.until(seen, "the controllers have seen the claim")
+            await admin.delete(VOLUME_ATTRIBUTES_CLASSES, "gold")
+            held = await admin.get(VOLUME_ATTRIBUTES_CLASSES, "gold")
+            assert held["metadata"]["finalizers"] == ["kubernetes.io/vac-protection"]
+            await admin.delete(PERSISTENT_VOLUME_CLAIMS, "mine", "default")
+            await plane.gone(VOLUME_ATTRIBUTES_CLASSES, "gold")
 
     asyncio.run(check())

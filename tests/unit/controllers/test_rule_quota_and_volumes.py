@@ -91,3 +91,34 @@ def test_deleted_volumes_wait_for_their_claim(phase, goes):
     volume = {"metadata": metadata, "status": {"phase": phase}}
     actions = volume_protection.reconcile_volume(volume)
     assert finalizers(actions) == ([[]] if goes else [])
+
+
+@pytest.mark.parametrize(
+    ("found", "names"),
+    [
+        ({"spec": {}}, set()),
+        ({"spec": {"volumeAttributesClassName": "a"}}, {"a"}),
+        (
+            {
+                "spec": {"volumeAttributesClassName": "a"},
+                "status": {
+                    "currentVolumeAttributesClassName": "b",
+                    "modifyVolumeStatus": {"targetVolumeAttributesClassName": "c"},
+                },
+            },
+            {"a", "b", "c"},
+        ),
+    ],
+)
+def test_which_attributes_classes_are_in_use(found, names):
+    assert volume_protection.attributes_classes_of(found) == names
+
+
+@pytest.mark.parametrize("in_use", [True, False])
+def test_deleted_attributes_classes_wait_for_their_users(in_use):
+    held = ["kubernetes.io/vac-protection"]
+    found = {"metadata": meta("gold", finalizers=held, deletionTimestamp=at())}
+    actions = volume_protection.reconcile_attributes_class(found, in_use=in_use)
+    assert finalizers(actions) == ([] if in_use else [[]])
+    fresh = volume_protection.reconcile_attributes_class({"metadata": meta("gold")}, in_use=in_use)
+    assert finalizers(fresh) == [held]

@@ -1,16 +1,17 @@
 """Volumes and claims keep a finalizer until nobody uses them any longer.
 
-Source: kubernetes v1.34 plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go.
+Source: kubernetes v1.36 plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go.
 """
 
 from __future__ import annotations
 
 from muntin.apiserver.admission.attributes import Attributes, Silent
-from muntin.model.volumes_in_use import CLAIM_FINALIZER, VOLUME_FINALIZER
+from muntin.model.volumes_in_use import ATTRIBUTES_FINALIZER, CLAIM_FINALIZER, VOLUME_FINALIZER
 
 _FINALIZERS = {
-    "persistentvolumes": VOLUME_FINALIZER,
-    "persistentvolumeclaims": CLAIM_FINALIZER,
+    ("", "persistentvolumes"): VOLUME_FINALIZER,
+    ("", "persistentvolumeclaims"): CLAIM_FINALIZER,
+    ("storage.k8s.io", "volumeattributesclasses"): ATTRIBUTES_FINALIZER,
 }
 
 
@@ -18,8 +19,9 @@ class StorageObjectInUseProtection(Silent):
     """Controllers take the finalizers away again."""
 
     def mutate(self, attributes: Attributes) -> None:
-        finalizer = _FINALIZERS.get(attributes.resource.plural)
-        if finalizer is None or not attributes.is_for(attributes.resource.plural, "CREATE"):
+        row = attributes.resource
+        finalizer = _FINALIZERS.get((row.group, row.plural))
+        if finalizer is None or attributes.operation != "CREATE" or attributes.subresource:
             return
         metadata = attributes.obj["metadata"]
         have = metadata.get("finalizers") or []
