@@ -101,3 +101,29 @@ def test_two_servers_share_addresses_and_quotas(etcd):
         assert sorted(code for code, _ in answers) == [201] * 5 + [403] * 15
 
     both(etcd, scenario)
+
+
+def test_of_two_that_make_the_same_service_one_keeps_its_numbers(etcd):
+    root = "/api/v1/namespaces/same"
+
+    async def scenario(first, second):
+        await call(first, "POST", "/api/v1/namespaces", {"metadata": {"name": "same"}})
+        await call(second, "GET", "/api/v1/namespaces/same")
+
+        def service(name, n):
+            spec = {"type": "NodePort", "clusterIP": f"10.96.200.{n}", "ports": [
+                {"port": 80, "nodePort": 31000 + n}]}  # fmt: skip
+            return {"metadata": {"name": name}, "spec": spec}
+
+        for n in range(1, 11):
+            answers = await asyncio.gather(
+                *(call(s, "POST", f"{root}/services", service(f"s{n}", n)) for s in (first, second))
+            )
+            assert sorted(code for code, _ in answers) == [201, 409], answers
+            for server in (first, second):  # what the one that lost had taken is not free
+                records = server.core.allocator.records
+                held = {row.key: row.owner for row in await records.all()}
+                for number in (f"10.96.200.{n}", 31000 + n):
+                    assert held[records.key(number)].name == f"s{n}"
+
+    both(etcd, scenario)
