@@ -97,7 +97,10 @@ async def change(plane, resource, name, patch):
 def test_the_roles_of_a_version_are_enough_for_its_pods_to_run(version):
     async def scenario(plane):
         await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=2))
-        await complete(plane, 2)
+        found = await complete(plane, 2)
+        notes = found["metadata"]["annotations"]
+        assert notes["deployment.kubernetes.io/revision"] == "1"
+        assert found["metadata"]["generation"] == 1
 
     run(scenario, version=version)
 

@@ -83,7 +83,8 @@ class MemoryApi:
         if obj["metadata"]["resourceVersion"] != have["metadata"]["resourceVersion"]:
             raise Refused(f"{action.resource.plural} {obj['metadata']['name']} has changed")
         if action.subresource:
-            obj = {**have, "status": obj["status"]}
+            meta = {**have["metadata"], "annotations": obj["metadata"].get("annotations")}
+            obj = {**have, "metadata": meta, "status": obj.get("status") or {}}
         elif obj["spec" if "spec" in obj else "data"] != have.get("spec", have.get("data")):
             obj["metadata"]["generation"] += 1
         self._write(action.resource, obj)

@@ -334,3 +334,29 @@ def test_pods_that_are_ending_are_added_up_if_every_replica_set_tells_of_them(to
     del fresh["status"]["observedGeneration"]
     status = counts(owner, [*replica_sets, fresh], replica_sets[0])
     assert status.get("terminatingReplicas") == expected
+
+
+def test_a_failure_of_pods_that_is_over_is_said_no_longer_and_what_changed_stands_last():
+    owner = at_revision(deployment(), 1)
+    rows = [
+        {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"},
+        {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"},
+        {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
+    ]
+    owner["status"] = {"conditions": rows}
+    status = status_of(decide(owner, [replica_set(owner, "one", 4)]))
+    assert [row["type"] for row in status["conditions"]] == ["Progressing", "Available"]
+
+
+def test_the_revision_of_a_deployment_goes_with_its_status():
+    owner = deployment()
+    (update,) = decide(owner, [replica_set(owner, "one", 4)])
+    assert (update.resource.plural, update.subresource) == ("deployments", "status")
+    assert update.obj["metadata"]["annotations"][revisions.REVISION] == "1"
+
+
+def test_a_replica_set_that_cannot_be_made_is_told():
+    create = next(row for row in decide(deployment(), []) if isinstance(row, Create))
+    name = create.obj["metadata"]["name"]
+    assert create.told.failure_reason == "ReplicaSetCreateError"
+    assert create.told.failure_message == f'Failed to create new replica set "{name}": {{error}}'

@@ -70,6 +70,8 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     old = [rs for rs in claimed.owned if rs is not new]
     if pods.is_deleting(deployment):
         return _write_status(deployment, claimed.owned, new, None, now)
+    if new is not None and (steps := _refresh_new(deployment, old, new)):
+        return steps
     if deployment["spec"].get("paused"):
         news = _news(deployment, "Unknown", "DeploymentPaused", "Deployment is paused")
         sizes = scaling.scale(deployment, old, new)
@@ -95,8 +97,6 @@ def _roll(
         return [*ending, *_write_status(deployment, everyone, new, news, now)]
     if new is None:
         return _create_new(snapshot, old, now)
-    if steps := _refresh_new(deployment, old, new):
-        return steps
     sizes = scaling.grow_new(deployment, everyone, new)
     if not sizes and not recreate:
         sizes = scaling.shrink_old(deployment, everyone, old, new)
@@ -133,10 +133,13 @@ def _create_new(snapshot: Snapshot, old: Sequence[Object], now: float) -> list[A
         return [Again(1.0)]  # it is ours and not in the snapshot yet
     replica_set = _new_replica_set(deployment, old)
     name, size = name_of(replica_set), wanted_replicas(replica_set)
-    told = None
-    if size > 0:
-        message = f"Scaled up replica set {name} from 0 to {size}"
-        told = Told(about=deployment, reason="ScalingReplicaSet", message=message)
+    told = Told(
+        about=deployment,
+        reason="ScalingReplicaSet" if size > 0 else "",
+        message=f"Scaled up replica set {name} from 0 to {size}",
+        failure_reason="ReplicaSetCreateError",
+        failure_message=f'Failed to create new replica set "{name}": {{error}}',
+    )
     news = _news(deployment, "True", "NewReplicaSetCreated", f'Created new replica set "{name}"')
     return [
         Create(resource=REPLICA_SETS, obj=replica_set, told=told),
@@ -185,7 +188,10 @@ def _new_replica_set(deployment: Object, old: Sequence[Object]) -> Object:
 
 
 def _refresh_new(deployment: Object, old: Sequence[Object], new: Object) -> list[Action]:
-    """The revision and annotations of the newest ReplicaSet, and the Deployment's revision."""
+    """The revision and annotations of the newest ReplicaSet, and the Deployment's revision.
+
+    The latter goes with the status, as upstream writes it: the generation stays what it was.
+    """
     notes = revisions.of_existing(deployment, new, revisions.next_revision(old))
     min_ready_s = deployment["spec"].get("minReadySeconds") or 0
     if notes != revisions.annotations_of(new) or min_ready_s != (
@@ -201,7 +207,8 @@ def _refresh_new(deployment: Object, old: Sequence[Object], new: Object) -> list
     have = revisions.annotations_of(deployment)
     if number and have.get(revisions.REVISION) != number:
         meta = {**deployment["metadata"], "annotations": {**have, revisions.REVISION: number}}
-        return [Update(resource=DEPLOYMENTS, obj={**deployment, "metadata": meta})]
+        obj = {**deployment, "metadata": meta}
+        return [Update(resource=DEPLOYMENTS, obj=obj, subresource="status")]
     return []
 
 

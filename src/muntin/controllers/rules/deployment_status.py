@@ -171,17 +171,16 @@ def _row(kind: str, status: str, reason: str) -> Object:
 
 
 def _set(rows: list[Object], row: Object, stamp: str) -> None:
-    """Put ``row`` in; one of the same status and reason stays as it is."""
-    for index, old in enumerate(rows):
-        if old.get("type") != row["type"]:
-            continue
-        if old.get("status") == row["status"] and old.get("reason") == row["reason"]:
-            return
-        moved = old.get("status") != row["status"]
-        transition = stamp if moved else old.get("lastTransitionTime", stamp)
-        rows[index] = {**row, "lastUpdateTime": stamp, "lastTransitionTime": transition}
-        return
-    rows.append({**row, "lastUpdateTime": stamp, "lastTransitionTime": stamp})
+    """Put ``row`` last; one of the same status and reason stays where and as it is."""
+    old = next((have for have in rows if have.get("type") == row["type"]), None)
+    transition = stamp
+    if old is not None:
+        if old.get("status") == row["status"]:
+            if old.get("reason") == row["reason"]:
+                return
+            transition = old.get("lastTransitionTime", stamp)
+        rows.remove(old)
+    rows.append({**row, "lastUpdateTime": stamp, "lastTransitionTime": transition})
 
 
 def _set_progress(
@@ -223,4 +222,5 @@ def _set_replica_failure(
             fields = ("type", "status", "reason", "message")
             _set(rows, {name: failure.get(name, "") for name in fields}, stamp)
             return
+    rows[:] = [row for row in rows if row.get("type") != "ReplicaFailure"]
     rows[:] = [row for row in rows if row.get("type") != "ReplicaFailure"]
