@@ -401,7 +401,11 @@ def _wrong_in_change(
         from muntin.model.custom import objects
 
         judge = objects.validate_status_update if only else objects.validate_update
-        return judge(version, new, old)
+        passed: list[errors.Cause] = []
+        causes = judge(version, new, old, passed)
+        said = dict.fromkeys(f"{cause.field}: {cause.message}" for cause in passed)
+        request.warnings.extend(text for text in said if text not in request.warnings)
+        return causes
     if only and through in ("", "status"):
         return validation.validate_status_update(resource, new, old, server)
     causes = validation.validate_update(

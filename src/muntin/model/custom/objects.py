@@ -77,8 +77,10 @@ def validate_create(version: Version, obj: Object) -> list[Cause]:
     return found.causes
 
 
-def validate_update(version: Version, new: Object, old: Object) -> list[Cause]:
-    """What is wrong with ``new`` as the successor of ``old``."""
+def validate_update(
+    version: Version, new: Object, old: Object, passed: list[Cause] | None = None
+) -> list[Cause]:
+    """What is wrong with ``new`` as the successor of ``old``; ``passed``: see `rules.evaluate`."""
     found = Findings()
     metadata(version.row, new["metadata"], found)
     if version.validator is not None:
@@ -87,11 +89,13 @@ def validate_update(version: Version, new: Object, old: Object) -> list[Cause]:
     _scale_status(version, new, found)
     _beyond_schema(version, new, found)
     _lists_of_update(version, new, old, found)
-    _rules(version, new, old, found, ratchets=version.ratchets)
+    _rules(version, new, old, found, ratchets=version.ratchets, passed=passed)
     return found.causes
 
 
-def validate_status_update(version: Version, new: Object, old: Object) -> list[Cause]:
+def validate_status_update(
+    version: Version, new: Object, old: Object, passed: list[Cause] | None = None
+) -> list[Cause]:
     """What is wrong with ``new`` when only its status was to change."""
     found = Findings()
     metadata(version.row, new["metadata"], found)
@@ -100,7 +104,7 @@ def validate_status_update(version: Version, new: Object, old: Object) -> list[C
         found.causes += version.status_validator.check(new["status"], before, base="status")
     _scale_status(version, new, found)
     _lists_of_update(version, new, old, found)
-    _rules(version, new, old, found, ratchets=version.ratchets)
+    _rules(version, new, old, found, ratchets=version.ratchets, passed=passed)
     return found.causes
 
 
@@ -133,15 +137,16 @@ def _lists_of_update(version: Version, new: Object, old: Object, found: Findings
 
 
 def _rules(
-    version: Version, new: Object, old: Object | None, found: Findings, *, ratchets: bool
-) -> None:
+    version: Version, new: Object, old: Object | None, found: Findings, *, ratchets: bool,
+    passed: list[Cause] | None = None,
+) -> None:  # fmt: skip
     program = version.rules
     if program is None:
         return
     if any(cause.reason in _BLOCKING for cause in found.causes):
         found.add("FieldValueInvalid", "<nil>", f"Invalid value: null: {_UNCHECKED}")
     else:
-        found.causes += rules.evaluate(program, new, old, ratchets=ratchets)
+        found.causes += rules.evaluate(program, new, old, ratchets=ratchets, passed=passed)
 
 
 def finalizer_warnings(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[str]:

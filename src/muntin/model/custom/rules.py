@@ -173,20 +173,27 @@ class _Stopped(Exception):
 
 
 def evaluate(
-    node: Node, new: Any, old: Any = None, *, ratchets: bool = True, base: str = ""
-) -> list[Cause]:
-    """What the rules say of ``new``, the successor of ``old`` (None: there is none)."""
+    node: Node, new: Any, old: Any = None, *, ratchets: bool = True, base: str = "",
+    passed: list[Cause] | None = None,
+) -> list[Cause]:  # fmt: skip
+    """What the rules say of ``new``, the successor of ``old`` (None: there is none).
+
+    Into ``passed`` goes what is wrong and let pass, because it was so before.
+    """
     walk = _Walk()
     earlier = NOTHING if old is None else old
     anchor = (new, earlier) if ratchets else (new, NOTHING)
     with contextlib.suppress(_Stopped):
         walk.visit(node, new, earlier, anchor, base)
+    if passed is not None:
+        passed += walk.passed.causes
     return walk.found.causes
 
 
 class _Walk:
     def __init__(self) -> None:
         self.found = Findings()
+        self.passed = Findings()
 
     def visit(self, node: Node, value: Any, old: Any, anchor: Pair, path: str) -> None:
         if value is None:
@@ -245,9 +252,9 @@ class _Walk:
         except EvaluationError as err:
             self._failed(err.message, rule, node, path)
             return
-        if not rule.uses_old and anchor[1] is not NOTHING and anchor[0] == anchor[1]:
-            return  # wrong, and as it was before
-        self._refuse(rule, node, value, variables, path)
+        was_so = not rule.uses_old and anchor[1] is not NOTHING and anchor[0] == anchor[1]
+        found = self.passed if was_so else self.found
+        _refuse(found, rule, node, value, variables, path)
 
     def _failed(self, text: str, rule: Rule, node: Node, path: str) -> None:
         where, kind = path or "<nil>", node.schema.type
@@ -267,24 +274,25 @@ class _Walk:
             detail = f"{text} evaluating rule: {rule.text}"
         self.found.invalid(where, kind, detail)
 
-    def _refuse(
-        self, rule: Rule, node: Node, value: Any, variables: Mapping[str, Any], path: str
-    ) -> None:
-        detail = _said(rule, variables) or rule.message
-        if rule.path:
-            path = f"{path}.{rule.path}" if path and rule.path[0] != "[" else path + rule.path
-        where = path or "<nil>"
-        match rule.raw.get("reason"):
-            case "FieldValueForbidden":
-                self.found.forbidden(where, detail)
-            case "FieldValueRequired":
-                self.found.required(where, detail)
-            case "FieldValueDuplicate":
-                self.found.duplicate(where, value)
-            case _ if node.schema.type in ("object", "array"):
-                self.found.omitted(where, detail)
-            case _:
-                self.found.invalid(where, value, detail)
+
+def _refuse(
+    found: Findings, rule: Rule, node: Node, value: Any, variables: Mapping[str, Any], path: str
+) -> None:
+    detail = _said(rule, variables) or rule.message
+    if rule.path:
+        path = f"{path}.{rule.path}" if path and rule.path[0] != "[" else path + rule.path
+    where = path or "<nil>"
+    match rule.raw.get("reason"):
+        case "FieldValueForbidden":
+            found.forbidden(where, detail)
+        case "FieldValueRequired":
+            found.required(where, detail)
+        case "FieldValueDuplicate":
+            found.duplicate(where, value)
+        case _ if node.schema.type in ("object", "array"):
+            found.omitted(where, detail)
+        case _:
+            found.invalid(where, value, detail)
 
 
 def _variables(node: Node, value: Any, old: Any) -> dict[str, Any]:

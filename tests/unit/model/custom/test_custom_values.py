@@ -254,6 +254,23 @@ def judged(rule, value, *old, schema=None, **place):
             for cause in causes]  # fmt: skip
 
 
+def test_what_was_wrong_before_is_let_pass_and_told():
+    item = {"type": "object", "properties": {"x": {"type": "integer"}},
+            "x-kubernetes-validations": [{"rule": "self.x > 5", "message": "small"}]}  # fmt: skip
+    whole = {"type": "object", "properties": {"l": {"type": "array", "items": item}}}
+    program = rules.compile_rules(parse(whole).as_root)
+    old = {"l": [{"x": 1}]}
+    for new, refused, told in (
+        (old, [], ["l[0]"]),
+        ({"l": [{"x": 2}]}, ["l[0]"], []),
+        ({"l": [{"x": 7}]}, [], []),
+    ):
+        passed = []
+        causes = rules.evaluate(program, new, old, passed=passed)
+        assert [cause.field for cause in causes] == refused
+        assert [cause.field for cause in passed] == told
+
+
 def test_a_rule_that_does_not_hold():
     assert judged("self < 3", 2) == []
     assert judged("self < 3", 4) == [("a", "Invalid", "Invalid value: 4: failed rule: self < 3")]
