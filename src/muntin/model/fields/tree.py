@@ -75,6 +75,8 @@ def whole(type_: FieldType, value: Any) -> FieldSet:
     if type(value) is dict:
         if kind is Kind.LIST:
             return LEAF
+        if type_.is_flat:
+            return {SELF: LEAF, **{f"f:{name}": LEAF for name in value}}
         result: FieldSet = {SELF: LEAF}
         known = type_.found
         for name, item in value.items():

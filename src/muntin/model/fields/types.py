@@ -48,7 +48,7 @@ class FieldType:
     ``scalar`` is what a scalar must be, empty for any.
     """
 
-    __slots__ = ("_fields", "_items", "_rest", "_settled", "atomic", "defaults", "found",
+    __slots__ = ("_fields", "_flat", "_items", "_rest", "_settled", "atomic", "defaults", "found",
                  "is_leaf", "is_open", "keys", "kind", "scalar")  # fmt: skip
 
     def __init__(
@@ -75,6 +75,7 @@ class FieldType:
         self._settled = settled
         self._rest = rest
         self._items = items
+        self._flat: bool | None = None
         self.found: dict[str, Member] = {}  # the declared members that were asked for by now
 
     def member(self, name: str) -> Member | None:
@@ -94,6 +95,15 @@ class FieldType:
         # Keys that users choose are not remembered: there is no end of them.
         self._rest = _made(self._rest)
         return Member(f"f:{name}", self._rest, False, False)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a map of leaves by keys that users choose: labels, data."""
+        if self._flat is None:
+            self._flat = False
+            if self.kind is Kind.MAP and not self._fields and self._rest is not None:
+                self._flat = _made(self._rest).is_leaf
+        return self._flat
 
     @property
     def items(self) -> FieldType:
