@@ -33,6 +33,7 @@ SPOKEN_OF = {
     "tests/unit/apiserver/test_flow_control.py": "how requests of the group are queued",
     "tests/unit/apiserver/test_rbac.py": "what the group may do",
     "tests/unit/apiserver/test_signing_requests.py": "who asked for a certificate",
+    "tests/unit/controllers/test_rule_certificates.py": "nobody gets a certificate of it",
     "tests/unit/cluster/test_certificates.py": "the subject of the administrator's certificate",
     "tests/seam/apiserver/test_apiserver_audit.py": "what the log says of the administrator",
     "tests/seam/apiserver/test_apiserver_old_manifests.py": "an old review that names it",

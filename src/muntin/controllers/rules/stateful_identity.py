@@ -34,7 +34,7 @@ def ordinal_of(pod: Object) -> int:
 
 def is_member(stateful_set: Object, pod: Object) -> bool:
     """Whether the pod's name says that it belongs to the StatefulSet."""
-    return parent_and_ordinal(pod)[0] == stateful_set["metadata"]["name"]
+    return bool(parent_and_ordinal(pod)[0] == stateful_set["metadata"]["name"])
 
 
 def wanted_ordinals(stateful_set: Object) -> range:
