@@ -206,7 +206,8 @@ def _set_progress(
             return
         kept = current.get("status") == "True"
         transition = current.get("lastTransitionTime", stamp) if kept else stamp
-        current.update({**row, "lastUpdateTime": stamp, "lastTransitionTime": transition})
+        rows.remove(current)
+        rows.append({**row, "lastUpdateTime": stamp, "lastTransitionTime": transition})
     elif is_timed_out(deployment, status, now):
         message = f"{subject} has timed out progressing."
         _set(rows, progressing("False", "ProgressDeadlineExceeded", message), stamp)
