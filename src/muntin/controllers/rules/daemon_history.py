@@ -6,31 +6,15 @@ Source: kubernetes v1.34 pkg/controller/daemon/update.go (constructHistory, snap
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from muntin.controllers.rules.actions import Action, Create, Delete, Object, Update
-from muntin.controllers.rules.ownership import controller_reference, is_controlled_by
+from muntin.controllers.rules.actions import Action, Delete, Object, Update
+from muntin.controllers.rules.controller_revision import DEFAULT_HISTORY, patch_of, revision_of
+from muntin.controllers.rules.ownership import is_controlled_by
 from muntin.controllers.rules.templates import template_hash
 from muntin.model import pods
 from muntin.model.resources import CONTROLLER_REVISIONS, DAEMON_SETS
 
 HASH_LABEL = "controller-revision-hash"
-DEFAULT_HISTORY = 10
-
-
-def patch_of(daemon_set: Object) -> Object:
-    """What a revision keeps: a strategic patch that puts the template back.
-
-    In the order of its keys: kube-apiserver compares its bytes, and sorts them when it patches.
-    """
-    template = {**daemon_set["spec"]["template"], "$patch": "replace"}
-    return {"spec": {"template": _in_order(template)}}
-
-
-def _in_order(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _in_order(value[key]) for key in sorted(value)}
-    return [_in_order(item) for item in value] if isinstance(value, list) else value
 
 
 def revision_hash(revision: Object) -> str:
@@ -79,23 +63,4 @@ def _create(daemon_set: Object, revisions: Sequence[Object], number: int) -> Act
         status = {**(daemon_set.get("status") or {}), "collisionCount": collisions + 1}
         taken = {**daemon_set, "status": status}
         return Update(resource=DAEMON_SETS, obj=taken, subresource="status")
-    labels = daemon_set["spec"]["template"].get("metadata", {}).get("labels") or {}
-    meta: dict[str, Any] = {
-        "name": name,
-        "namespace": daemon_set["metadata"]["namespace"],
-        "labels": {**labels, HASH_LABEL: digest},
-        "ownerReferences": [controller_reference(daemon_set)],
-    }
-    annotations = daemon_set["metadata"].get("annotations")
-    if annotations:
-        meta["annotations"] = annotations
-    return Create(
-        resource=CONTROLLER_REVISIONS,
-        obj={
-            "apiVersion": "apps/v1",
-            "kind": "ControllerRevision",
-            "metadata": meta,
-            "data": patch_of(daemon_set),
-            "revision": number,
-        },
-    )
+    return revision_of(daemon_set, name, {HASH_LABEL: digest}, number)

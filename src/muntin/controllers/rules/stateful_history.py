@@ -7,11 +7,9 @@ Source: kubernetes v1.36 pkg/controller/statefulset/stateful_set_control.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from muntin.controllers.rules.actions import Action, Create, Delete, Object, Update
-from muntin.controllers.rules.daemon_history import DEFAULT_HISTORY, patch_of
-from muntin.controllers.rules.ownership import controller_reference
+from muntin.controllers.rules.actions import Action, Delete, Object, Update
+from muntin.controllers.rules.controller_revision import DEFAULT_HISTORY, patch_of, revision_of
 from muntin.controllers.rules.templates import template_hash
 from muntin.model import pods
 from muntin.model.resources import CONTROLLER_REVISIONS, STATEFUL_SETS
@@ -62,26 +60,7 @@ def _create(stateful_set: Object, revisions: Sequence[Object], number: int) -> A
         taken = {"replicas": 0, **status, "collisionCount": collisions + 1}
         obj = {**stateful_set, "status": taken}
         return Update(resource=STATEFUL_SETS, obj=obj, subresource="status")
-    labels = (stateful_set["spec"]["template"].get("metadata") or {}).get("labels") or {}
-    meta: dict[str, Any] = {
-        "name": name,
-        "namespace": stateful_set["metadata"]["namespace"],
-        "labels": {**labels, HASH_LABEL: digest},
-        "ownerReferences": [controller_reference(stateful_set)],
-    }
-    annotations = stateful_set["metadata"].get("annotations")
-    if annotations:
-        meta["annotations"] = annotations
-    return Create(
-        resource=CONTROLLER_REVISIONS,
-        obj={
-            "apiVersion": "apps/v1",
-            "kind": "ControllerRevision",
-            "metadata": meta,
-            "data": patch_of(stateful_set),
-            "revision": number,
-        },
-    )
+    return revision_of(stateful_set, name, {HASH_LABEL: digest}, number)
 
 
 def surplus(
