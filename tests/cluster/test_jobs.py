@@ -199,5 +199,6 @@ def test_a_failed_pod_is_replaced_after_a_while(kube):
 
 def test_pods_of_a_deleted_job_go_with_it(kube):
     name = "job-name=indexed-lin"
+    assert found(kube, "pods", "-l", name)["items"]
     kube("delete", "job", "indexed-lin")
     eventually(lambda: not found(kube, "pods", "-l", name)["items"], 60, "its pods go")

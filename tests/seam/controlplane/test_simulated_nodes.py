@@ -22,11 +22,13 @@ async def ready(plane, count):
     await plane.until(check, f"{count} nodes Ready")
 
 
-def test_pods_run_there_and_end_when_they_are_deleted():
+def on_simulated_nodes(count, scenario):
+    """Run ``scenario(plane)`` on a control plane whose nodes are simulated."""
+
     async def main():
         async with control_plane(nodes=()) as plane:
             client = Client(plane.server.user("muntin:simulated-nodes"))
-            config = simulated.SimulatedConfig(count=3, version="v1.34.0")
+            config = simulated.SimulatedConfig(count=count, version="v1.34.0")
             kubelets = asyncio.ensure_future(simulated.run(config, client))
             try:
                 await scenario(plane)
@@ -34,6 +36,10 @@ def test_pods_run_there_and_end_when_they_are_deleted():
                 kubelets.cancel()
                 await asyncio.gather(kubelets, return_exceptions=True)
 
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_pods_run_there_and_end_when_they_are_deleted():
     async def scenario(plane):
         await ready(plane, 3)
         node = await plane.admin.get(NODES, "sim-0002")
@@ -57,21 +63,10 @@ def test_pods_run_there_and_end_when_they_are_deleted():
         await plane.admin.delete(PODS, "p0", NS)
         await plane.gone(PODS, "p0", NS)
 
-    asyncio.run(asyncio.wait_for(main(), 60))
+    on_simulated_nodes(3, scenario)
 
 
 def test_init_containers_sidecars_and_readiness_gates():
-    async def main():
-        async with control_plane(nodes=()) as plane:
-            client = Client(plane.server.user("muntin:simulated-nodes"))
-            config = simulated.SimulatedConfig(count=1, version="v1.34.0")
-            kubelets = asyncio.ensure_future(simulated.run(config, client))
-            try:
-                await scenario(plane)
-            finally:
-                kubelets.cancel()
-                await asyncio.gather(kubelets, return_exceptions=True)
-
     async def scenario(plane):
         await ready(plane, 1)
         inits = [
@@ -95,4 +90,4 @@ def test_init_containers_sidecars_and_readiness_gates():
 
         await plane.until(fed, "p is Ready")
 
-    asyncio.run(asyncio.wait_for(main(), 60))
+    on_simulated_nodes(1, scenario)
