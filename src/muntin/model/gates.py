@@ -39,6 +39,26 @@ class Evidence(StrEnum):
     REPORTED = "reported by users"
 
 
+class Severity(StrEnum):
+    """How much a row matters to whoever writes a manifest.
+
+    ERROR: will not be admitted or not run; WARNING: has no effect or works otherwise than asked;
+    INFO: good to know.
+    """
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class State(StrEnum):
+    """What a row says of one profile: it works, it does not, or the row does not speak of it."""
+
+    OPEN = "open"
+    SHUT = "shut"
+    SILENT = "silent"
+
+
 class Never(Enum):
     """Stands for the alternatives of a feature that works nowhere yet."""
 
@@ -69,7 +89,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """All named axes must hold; an axis that is None is free."""
+    """All named axes must hold; an axis that is None is free.
+
+    ``components`` are versions of programs (docker, containerd, flannel, calico); one whose version
+    a profile does not say is taken to be new enough. ``kb`` names the update that brought the
+    revision in ``build``, for readers.
+    """
 
     kubernetes: Range | None = None
     build: Range | None = None
@@ -77,6 +102,8 @@ class Condition:
     runtime: frozenset[str] | None = None
     network_plugin: frozenset[str] | None = None
     feature_gate: str = ""
+    components: tuple[tuple[str, Range], ...] = ()
+    kb: str = ""
 
     def holds(self, profile: Profile) -> bool:
         """Whether ``profile`` meets every axis that is named."""
@@ -91,6 +118,10 @@ class Condition:
             return False
         if self.network_plugin is not None and profile.network_plugin not in self.network_plugin:
             return False
+        for name, wanted_version in self.components:
+            version = profile.versions.get(name)
+            if version is not None and not wanted_version.holds(version):
+                return False
         return not self.feature_gate or profile.feature_gates.get(self.feature_gate, False)
 
     def text(self) -> str:
@@ -102,6 +133,9 @@ class Condition:
                 parts.append(f"{name} {' or '.join(sorted(values))}")
         if self.feature_gate:
             parts.append(f"feature gate {self.feature_gate}")
+        parts += [wanted.text(name) for name, wanted in self.components]
+        if self.kb:
+            parts.append(self.kb)
         return ", ".join(parts) or "always"
 
 
@@ -109,7 +143,9 @@ class Condition:
 class Profile:
     """One Windows node's versions, obtained once and passed in.
 
-    ``kubernetes`` is the kubelet's and kube-proxy's (major, minor); ``revision`` is the UBR.
+    ``kubernetes`` is the kubelet's and kube-proxy's (major, minor); ``revision`` is the UBR;
+    ``versions`` are those of other programs that rows speak of (docker, containerd, flannel,
+    calico), as far as they are known.
     """
 
     build: int
@@ -119,11 +155,32 @@ class Profile:
     runtime: str = "containerd"
     network_plugin: str = "win-bridge"
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    versions: Mapping[str, Version] = field(default_factory=dict)
+
+
+_SEVERITIES = {
+    Otherwise.REJECT: Severity.ERROR,
+    Otherwise.IGNORE: Severity.WARNING,
+    Otherwise.DEGRADE: Severity.WARNING,
+    Otherwise.DIFFER: Severity.INFO,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One row; ``summary`` is printed to users as it stands. ``value`` carries a bound if any."""
+    """One row; its texts are printed to users as they stand.
+
+    ``summary``: the fact, one sentence. ``scope``: alternatives of where the row says anything at
+    all, empty for everywhere; ``holds``: alternatives of where, within it, the feature works;
+    ``otherwise``: what the platform does elsewhere in the scope, with ``message`` where it refuses
+    or tells so (its own words, as far as known; ``{field}`` and the like stand for what varies).
+    ``applies_to``: what it touches in the user's world: paths of API fields
+    (``spec.containers[*].image``, seen from the Pod), flags (``kubelet --hairpin-mode``), HNS
+    policies, commands. ``advice``: what to do instead. ``overrides``: the row this one wins over
+    where sources contradict one another. ``restates``: other statements of the catalogue that say
+    the same. ``not_yet``: why nothing in Muntin acts on a behaviour yet; ``page``: the check or the
+    page of a procedure. ``severity``: how the linter calls it, where ``otherwise`` does not say.
+    """
 
     summary: str
     kind: Kind
@@ -132,7 +189,24 @@ class Gate:
     otherwise: Otherwise
     evidence: Evidence
     source: str
+    scope: tuple[Condition, ...] = ()
+    message: str = ""
+    advice: str = ""
     overrides: str = ""
+    restates: tuple[str, ...] = ()
+    not_yet: str = ""
+    page: str = ""
+    severity: Severity | None = None
+
+    def state(self, profile: Profile) -> State:
+        """What the row says of ``profile``."""
+        if self.scope and not any(condition.holds(profile) for condition in self.scope):
+            return State.SILENT
+        return State.OPEN if self.is_open(profile) else State.SHUT
+
+    def calls_it(self) -> Severity:
+        """How much it matters where the row is shut."""
+        return self.severity or _SEVERITIES[self.otherwise]
 
     def is_open(self, profile: Profile) -> bool:
         """Whether the feature works on ``profile``."""
@@ -144,7 +218,69 @@ class Gate:
         """The alternatives in words."""
         if self.holds is Never.NEVER:
             return "nowhere"
-        return "; or ".join(condition.text() for condition in self.holds)
+        return _alternatives(self.holds)
+
+    def scope_text(self) -> str:
+        """Where the row speaks at all, in words."""
+        return _alternatives(self.scope) if self.scope else "everywhere"
+
+
+# Rows are written with these: what they name first is what readers look for first.
+def row(
+    summary: str,
+    *,
+    applies_to: tuple[str, ...] | str,
+    otherwise: Otherwise,
+    source: str,
+    holds: tuple[Condition, ...] | Condition | Never = Never.NEVER,
+    scope: tuple[Condition, ...] | Condition = (),
+    kind: Kind = Kind.BEHAVIOUR,
+    evidence: Evidence = Evidence.DOCUMENTED,
+    message: str = "",
+    advice: str = "",
+    overrides: str = "",
+    restates: tuple[str, ...] | str = (),
+    not_yet: str = "",
+    page: str = "",
+    severity: Severity | None = None,
+) -> Gate:
+    """A :class:`Gate`; single values stand for tuples of one, and it works nowhere unless said."""
+    return Gate(
+        summary=summary,
+        kind=kind,
+        holds=(holds,) if isinstance(holds, Condition) else holds,
+        applies_to=(applies_to,) if isinstance(applies_to, str) else applies_to,
+        otherwise=otherwise,
+        evidence=evidence,
+        source=source,
+        scope=(scope,) if isinstance(scope, Condition) else scope,
+        message=message,
+        advice=advice,
+        overrides=overrides,
+        restates=(restates,) if isinstance(restates, str) else restates,
+        not_yet=not_yet,
+        page=page,
+        severity=severity,
+    )
+
+
+def since(*low: int) -> Range:
+    """That version and all newer ones: ``since(1, 14)``."""
+    return Range(low)
+
+
+def until(*high: int) -> Range:
+    """All versions up to and with that one: ``until(1, 13)`` is 1.13 and older."""
+    return Range(None, high)
+
+
+def only(*version: int) -> Range:
+    """That version and its minors: ``only(17763)`` is the build with all its revisions."""
+    return Range(version, version)
+
+
+def _alternatives(conditions: tuple[Condition, ...]) -> str:
+    return "; or ".join(condition.text() for condition in conditions)
 
 
 def _dots(version: Version) -> str:

@@ -1,85 +1,9 @@
-"""The Windows gates: every fact about what works on which Windows node, one row each.
-
-All code that depends on a version asks here: ``is_open(Feature.DSR, profile)``. A row's summary is
-what users read. The page docs/reference/windows-gates.md is this table (`make gen`).
-Abbreviations in ``source``: hcn = microsoft/hcsshim hcn/hcnglobals.go at 7c9ff7f; K20 = Kubernetes
-1.20.2; doc20 = the v1.20 documentation, "Windows containers in Kubernetes".
-"""
+"""Rows for which code was written first; each belongs with those of its area."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from muntin.model.gates import (
-    Condition,
-    Evidence,
-    Gate,
-    Kind,
-    Never,
-    Otherwise,
-    Range,
-    Version,
-)
-from muntin.model.gates import Profile as Profile
-from muntin.model.windows_releases import BUILDS, WindowsBuild
-
-
-class Feature(StrEnum):
-    """The only handle that other code may use."""
-
-    # HNS
-    HCN_V2 = "hcn-v2"
-    HNS_VERSION_QUERY = "hns-version-query"
-    ACL_LISTS = "acl-lists"
-    REMOTE_SUBNET = "remote-subnet"
-    HOST_ROUTE = "host-route"
-    DSR = "dsr"
-    SLASH32_ENDPOINTS = "slash32-endpoint-prefixes"
-    ACL_PROTOCOL_252 = "acl-protocol-252"
-    VXLAN_PORT = "vxlan-port"
-    SESSION_AFFINITY = "session-affinity"
-    IPV6_DUAL_STACK = "ipv6-dual-stack"
-    SET_POLICY = "set-policy"
-    L4_PROXY = "l4-proxy"
-    L4_WFP_PROXY = "l4-wfp-proxy"
-    TIER_ACL = "tier-acl"
-    NETWORK_ACL = "network-acl"
-    NESTED_IP_SET = "nested-ip-set"
-    DISABLE_HOST_PORT = "disable-host-port"
-    MODIFY_LOAD_BALANCER = "modify-load-balancer"
-    ACCELNET = "accelnet"
-    # Services as nodes and pods see them
-    NODE_REACHES_SERVICE_IP = "node-reaches-service-ip"
-    NODE_REACHES_OWN_NODE_PORT = "node-reaches-own-node-port"
-    MORE_THAN_64_BACKENDS = "more-than-64-backends"
-    DSR_BY_DEFAULT = "dsr-by-default"
-    SESSION_AFFINITY_TIMEOUT = "session-affinity-timeout"
-    OUTBOUND_ICMP = "outbound-icmp"
-    # DNS
-    DNS_SEVERAL_SUFFIXES = "dns-several-suffixes"
-    DNS_PARTLY_QUALIFIED_NAMES = "dns-partly-qualified-names"
-    CLUSTER_FIRST_WITH_HOST_NET = "dns-cluster-first-with-host-net"
-    # Node and pods
-    WINDOWS_BUILD_LABEL = "windows-build-label"
-    OLDER_IMAGES = "older-images"
-    RUN_AS_USER_NAME = "run-as-user-name"
-    HOST_PROCESS = "host-process"
-    POD_OS_ADMISSION = "pod-os-admission"
-    RUN_AS_USER = "run-as-user"
-    OOM_KILL = "oom-kill"
-    MEMORY_PRESSURE = "memory-pressure"
-    PROJECTED_VOLUMES = "projected-volumes"
-    EMPTY_DIR_MEMORY = "empty-dir-memory"
-    FILE_MODES = "file-modes"
-    MOUNT_PROPAGATION = "mount-propagation"
-    READ_ONLY_ROOT = "read-only-root"
-    MANAGED_HOSTS_FILE = "managed-hosts-file"
-    POD_RESIZE = "pod-resize"
-    CPU_HARD_CAP = "cpu-hard-cap"
-    CONTAINER_METRICS = "container-metrics"
-    OBSERVED_GENERATION = "observed-generation"
-    STATUS_VOLUME_MOUNTS = "status-volume-mounts"
-    CONTAINERD_PULL_ERRORS = "containerd-pull-errors"
+from muntin.model.gates import Condition, Evidence, Gate, Kind, Never, Otherwise, Range
+from muntin.model.windows.features import Feature
 
 
 def _gate(
@@ -113,7 +37,7 @@ def _from(*low: int) -> Range:
     return Range(low)
 
 
-GATES: dict[Feature, Gate] = {
+ROWS: dict[Feature, Gate] = {
     Feature.HNS_VERSION_QUERY: _hns(
         "HNS answers which version it is.",
         _from(7, 0),
@@ -437,66 +361,3 @@ GATES: dict[Feature, Gate] = {
         Evidence.REPORTED,
     ),
 }
-
-# Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.
-MAX_BACKENDS = 64
-MAX_BACKENDS_NEWER = 1024
-
-
-def gate(feature: Feature) -> Gate:
-    """The row of ``feature``."""
-    return GATES[feature]
-
-
-def is_open(feature: Feature, profile: Profile) -> bool:
-    """Whether ``feature`` works on a node of that profile."""
-    return GATES[feature].is_open(profile)
-
-
-def is_open_on_linux(feature: Feature, kubernetes: Version) -> bool:
-    """Whether the kubelet of a Linux node of that version has ``feature``.
-
-    Rows name what Windows nodes lack: on Linux only the version of the kubelet counts.
-    """
-    holds = GATES[feature].holds
-    if isinstance(holds, Never):
-        return True
-    ranges = [condition.kubernetes for condition in holds]
-    return any(wanted is None or wanted.holds(kubernetes) for wanted in ranges)
-
-
-def max_backends(profile: Profile) -> int:
-    """How many endpoints one load balancer takes; with more the service has none at all."""
-    if is_open(Feature.MORE_THAN_64_BACKENDS, profile):
-        return MAX_BACKENDS_NEWER
-    return MAX_BACKENDS
-
-
-def image_runs(image_build: int, profile: Profile) -> bool:
-    """Whether an image of that build runs on the node with process isolation.
-
-    Source: hcsshim osversion CheckHostAndContainerCompat at 7c9ff7f: equal builds below 20348,
-    from there on as old as the first of those and never newer than the host.
-    """
-    if image_build == profile.build:
-        return True
-    if not is_open(Feature.OLDER_IMAGES, profile):
-        return False
-    return oldest_image(profile) <= image_build <= profile.build
-
-
-def oldest_image(profile: Profile) -> int:
-    """The oldest image build that a node runs: its own where OLDER_IMAGES is shut."""
-    if not is_open(Feature.OLDER_IMAGES, profile):
-        return profile.build
-    holds = GATES[Feature.OLDER_IMAGES].holds
-    assert isinstance(holds, tuple)
-    floor = holds[0].build
-    assert floor is not None
-    assert floor.low is not None
-    return floor.low[0]
-
-
-def release_of(profile: Profile) -> WindowsBuild | None:
-    """The row of the node's build, if it is a known one."""
-    return next((row for row in BUILDS if row.build == profile.build), None)

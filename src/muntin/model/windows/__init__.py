@@ -1,0 +1,80 @@
+"""The Windows gates: every fact about what works on which Windows node, one row each.
+
+All code that depends on a version asks here: ``is_open(Feature.DSR, profile)``. A row's summary is
+what users read. The page docs/reference/windows-gates.md is this table (`make gen`).
+Abbreviations in ``source``: hcn = microsoft/hcsshim hcn/hcnglobals.go at 7c9ff7f; K20 = Kubernetes
+1.20.2; doc20 = the v1.20 documentation, "Windows containers in Kubernetes".
+"""
+
+from __future__ import annotations
+
+from muntin.model.gates import Gate, Never, Version
+from muntin.model.gates import Profile as Profile
+from muntin.model.windows import first
+from muntin.model.windows.features import Feature as Feature
+from muntin.model.windows_releases import BUILDS, WindowsBuild
+
+GATES: dict[Feature, Gate] = {**first.ROWS}
+
+# Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.
+MAX_BACKENDS = 64
+MAX_BACKENDS_NEWER = 1024
+
+
+def gate(feature: Feature) -> Gate:
+    """The row of ``feature``."""
+    return GATES[feature]
+
+
+def is_open(feature: Feature, profile: Profile) -> bool:
+    """Whether ``feature`` works on a node of that profile."""
+    return GATES[feature].is_open(profile)
+
+
+def is_open_on_linux(feature: Feature, kubernetes: Version) -> bool:
+    """Whether the kubelet of a Linux node of that version has ``feature``.
+
+    Rows name what Windows nodes lack: on Linux only the version of the kubelet counts.
+    """
+    holds = GATES[feature].holds
+    if isinstance(holds, Never):
+        return True
+    ranges = [condition.kubernetes for condition in holds]
+    return any(wanted is None or wanted.holds(kubernetes) for wanted in ranges)
+
+
+def max_backends(profile: Profile) -> int:
+    """How many endpoints one load balancer takes; with more the service has none at all."""
+    if is_open(Feature.MORE_THAN_64_BACKENDS, profile):
+        return MAX_BACKENDS_NEWER
+    return MAX_BACKENDS
+
+
+def image_runs(image_build: int, profile: Profile) -> bool:
+    """Whether an image of that build runs on the node with process isolation.
+
+    Source: hcsshim osversion CheckHostAndContainerCompat at 7c9ff7f: equal builds below 20348,
+    from there on as old as the first of those and never newer than the host.
+    """
+    if image_build == profile.build:
+        return True
+    if not is_open(Feature.OLDER_IMAGES, profile):
+        return False
+    return oldest_image(profile) <= image_build <= profile.build
+
+
+def oldest_image(profile: Profile) -> int:
+    """The oldest image build that a node runs: its own where OLDER_IMAGES is shut."""
+    if not is_open(Feature.OLDER_IMAGES, profile):
+        return profile.build
+    holds = GATES[Feature.OLDER_IMAGES].holds
+    assert isinstance(holds, tuple)
+    floor = holds[0].build
+    assert floor is not None
+    assert floor.low is not None
+    return floor.low[0]
+
+
+def release_of(profile: Profile) -> WindowsBuild | None:
+    """The row of the node's build, if it is a known one."""
+    return next((row for row in BUILDS if row.build == profile.build), None)
