@@ -109,11 +109,14 @@ def qos_class(pod: Pod) -> str:
 
 
 def _compute(quantities: Mapping[str, Any] | None) -> Amounts:
-    return {
-        name: value
-        for name, value in amounts(quantities).items()
-        if name in ("cpu", "memory") and value > 0
-    }
+    found: Amounts = {}
+    if not quantities:
+        return found
+    for name in ("cpu", "memory"):
+        text = quantities.get(name)
+        if text is not None and (value := amount(name, text)) > 0:
+            found[name] = value
+    return found
 
 
 def all_containers(pod: Pod, *, ephemeral: bool = False) -> Iterator[Mapping[str, Any]]:

@@ -101,7 +101,8 @@ def _container(container: Object) -> None:
     for port in container.get("ports") or ():
         unless_named(port, "protocol", "TCP")
     for variable in container.get("env") or ():
-        _field_sources(variable.get("valueFrom") or {})
+        if source := variable.get("valueFrom"):
+            _field_sources(source)
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if container.get(name):
             _probe(container[name])

@@ -161,13 +161,16 @@ def difference(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def _minus(one: FieldSet, other: FieldSet) -> FieldSet:
-    result: FieldSet = {}
-    for element, node in one.items():
-        taken = other.get(element)
-        if element == SELF:
+    result = dict(one)
+    result.pop(SELF, None)
+    for element in other if len(other) < len(one) else one:
+        node, taken = result.get(element), other.get(element)
+        if node is None or taken is None:
             continue
-        left = node if taken is None else _rest(node, taken)
-        if left is not None:
+        left = _rest(node, taken)
+        if left is None:
+            del result[element]
+        else:
             result[element] = left
     return result
 

@@ -78,6 +78,8 @@ def matching_profiles(values: Annotations, spec: Object, path: str, found: Findi
 
 def _pairs(values: Annotations, spec: Object, path: str) -> Iterator[tuple[str, str, Any, str]]:
     """(path, field, profile, annotation) where both are given."""
+    if not any(key.startswith((_SECCOMP, _CONTAINER_SECCOMP, _APP_ARMOR)) for key in values):
+        return
     of_pod = spec.get("securityContext") or {}
     if of_pod.get("seccompProfile") is not None and _SECCOMP in values:
         yield path, "seccompProfile", of_pod["seccompProfile"], values[_SECCOMP]

@@ -73,6 +73,7 @@ class SqliteStore:
         self._durable: int = max(1, newest, meta.get("newest", 0))
         self._taken = self._durable
         self._queued: deque[tuple[Pending, asyncio.Future[int], _Head | None]] = deque()
+        self._unsent: list[Pending] = []
         self._epoch = 0
         self._closed = False
         self._writer = Writer(path, self._on_commit)
@@ -136,8 +137,17 @@ class SqliteStore:
         self._heads[key] = _Head(change.create_revision, revision, value is not None, future)
         pending = Pending(change, self._epoch)
         self._queued.append((pending, future, before))
-        self._writer.put(pending)
+        if not self._unsent:
+            self._loop.call_soon(self._send)
+        self._unsent.append(pending)
         return future
+
+    def _send(self) -> None:
+        """Hand over what was written in one turn of the loop at once: the thread that commits would
+        else ask for Python's lock at each change."""
+        unsent, self._unsent = self._unsent, []
+        if unsent:
+            self._writer.put(unsent)
 
     def _on_commit(self, changes: list[Change], failure: Exception | None) -> None:
         """Called by the writer thread."""
@@ -262,6 +272,7 @@ class SqliteStore:
         if self._closed:
             return
         self._closed = True
+        self._send()
         await self._loop.run_in_executor(None, self._writer.stop)
         await asyncio.sleep(0)  # the last commits were handed to the loop: let them be answered
         self._feed.close()

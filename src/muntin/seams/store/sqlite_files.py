@@ -97,7 +97,7 @@ class Writer:
     ) -> None:
         self._path = path
         self._on_commit = on_commit
-        self._queue: queue.SimpleQueue[Pending | Compaction | _Stop] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[Pending] | Compaction | _Stop] = queue.SimpleQueue()
         self._dirty = threading.Event()
         self._stopped = threading.Event()
         self._failed_epoch = -1
@@ -113,8 +113,8 @@ class Writer:
         for thread in self._threads:
             thread.start()
 
-    def put(self, item: Pending | Compaction) -> None:
-        """Queue one change or compaction."""
+    def put(self, item: list[Pending] | Compaction) -> None:
+        """Queue changes, which are committed together, or a compaction."""
         self._queue.put(item)
 
     def stop(self) -> None:
@@ -140,15 +140,14 @@ class Writer:
         """Wait for work; take the changes queued by now, and what else follows them."""
         batch: list[Pending] = []
         item = self._next()
-        while isinstance(item, Pending):
-            if item.epoch > self._failed_epoch:
-                batch.append(item)
+        while isinstance(item, list):
+            batch += [pending for pending in item if pending.epoch > self._failed_epoch]
             if len(batch) >= LARGEST_BATCH or self._queue.empty():
                 return batch, None
             item = self._queue.get()
         return batch, item
 
-    def _next(self) -> Pending | Compaction | _Stop:
+    def _next(self) -> list[Pending] | Compaction | _Stop:
         while not self._grown:
             try:
                 return self._queue.get(timeout=IDLE_S)
