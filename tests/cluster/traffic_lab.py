@@ -41,7 +41,7 @@ nodes:
 - {os: linux}
 - {os: windows}
 - {os: windows}
-- {os: windows, version: "1.30"}
+- {os: windows, version: "1.31"}
 - {os: windows, windows: "2022"}
 """
 TRAFFIC_PODS = {

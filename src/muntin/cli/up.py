@@ -22,6 +22,7 @@ Examples:
   muntin up --windows-nodes web01,web02 --label web01:tier=front
   muntin up --windows-nodes 1 --taint win01:os=windows:NoSchedule
   muntin up --profile v1.20           the world of the v1.20 documentation
+  muntin up --kubernetes-version 1.12 --windows-version 1803 --runtime docker
   muntin up --config cluster.yaml     apiVersion muntin.dev/v1alpha1, kind Cluster
   muntin up --name second --api-server-port 6444
   muntin up --store etcd              objects in a real etcd instead of SQLite
@@ -34,10 +35,20 @@ Examples:
 @click.option("--name", "-n", envvar="MUNTIN_CLUSTER", help="Name of the cluster. [muntin]")
 @click.option("--linux-nodes", metavar="N|NAMES", help="How many, or names with commas. [1]")
 @click.option("--windows-nodes", metavar="N|NAMES", help="How many, or names with commas. [2]")
-@click.option("--kubernetes-version", metavar="X.Y", help="Version of the API. [1.34]")
-@click.option("--windows", metavar="RELEASE", help="2016, 2019, 2022, 2025, 1903, ... [2019]")
+@click.option("--kubernetes-version", metavar="X.Y", help="Version of the API and nodes. [1.34]")
+@click.option("--node-version", metavar="X.Y", help="Of kubelet and kube-proxy. [the API's]")
+@click.option("--allow-skew", is_flag=True, default=None, help="Any version of nodes with any API.")
+@click.option(
+    "--windows-version",
+    "--windows",
+    "windows",
+    metavar="RELEASE",
+    help="2016, 1709, 1803, 2019, 2022, 2025, ... [2019]",
+)
 @click.option("--runtime", metavar="NAME", help="containerd or docker, on Windows nodes.")
-@click.option("--profile", metavar="NAME", help="A documented world: v1.20.")
+@click.option(
+    "--profile", metavar="NAME", help="v1.5, v1.8, v1.9, v1.20, v1.25 to v1.37, 1.12/1803."
+)
 @click.option("--pod-subnet", metavar="CIDR", help="Addresses of pods. [10.244.0.0/16]")
 @click.option("--service-subnet", metavar="CIDR", help="Addresses of Services. [10.96.0.0/12]")
 @click.option("--node-subnet", metavar="CIDR", help="Addresses of nodes. [172.31.0.0/24]")
@@ -105,6 +116,8 @@ def _show(outcome: Outcome) -> None:
     if outcome.was_up:
         click.echo(f"\nCluster {name} was up already.")
     click.echo(f"\n{tables.nodes(outcome.nodes)}\n")
+    for note in outcome.config.notes:
+        click.echo(f"Note: {note}\n")
     click.echo(f"kubectl context {outcome.config.context} is set in {outcome.kubeconfig}")
     click.echo("Next:")
     click.echo("  kubectl get nodes -o wide")

@@ -112,7 +112,8 @@ class ClusterConfig:
     empty for none. ``autoscaling``: how HorizontalPodAutoscalers are run; ``scheduler`` is a
     KubeSchedulerConfiguration, empty for the defaults. ``simulated_nodes``: how many there are
     beside ``nodes``. ``control_planes`` is how many processes serve the API over one ``store``;
-    ``election``: how one of them is chosen to run the controllers, None for no choice."""
+    ``election``: how one of them is chosen to run the controllers, None for no choice. ``notes``
+    are what its users are to know of it."""
 
     name: str
     kubernetes: Version
@@ -128,6 +129,7 @@ class ClusterConfig:
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     scheduler: Mapping[str, Any] = field(default_factory=dict)
     simulated_nodes: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def context(self) -> str:

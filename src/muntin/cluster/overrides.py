@@ -16,7 +16,7 @@ from muntin.cluster.settings import (
     with_names,
 )
 from muntin.kit.errors import Invalid
-from muntin.model.windows_releases import PRESETS
+from muntin.model.profiles import world_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,8 @@ class Overrides:
 
     name: str | None = None
     kubernetes_version: str | None = None
+    node_version: str | None = None
+    allow_skew: bool | None = None
     windows: str | None = None
     runtime: str | None = None
     profile: str | None = None
@@ -54,7 +56,9 @@ class Overrides:
 _PLAIN = (
     ("--name", "name", "name", "name"),
     ("--kubernetes-version", "kubernetes_version", "version", "kubernetesVersion"),
-    ("--windows", "windows", "windows", "windows"),
+    ("--node-version", "node_version", "node_version", "nodeVersion"),
+    ("--allow-skew", "allow_skew", "allow_skew", "allowSkew"),
+    ("--windows-version", "windows", "windows", "windows"),
     ("--runtime", "runtime", "runtime", "runtime"),
     ("--pod-subnet", "pod_subnet", "pod_subnet", "networking.podSubnet"),
     ("--service-subnet", "service_subnet", "service_subnet", "networking.serviceSubnet"),
@@ -96,11 +100,21 @@ def apply(draft: Draft, overrides: Overrides) -> Draft:
 
 
 def _profile(draft: Draft, name: str) -> None:
-    if name not in PRESETS:
-        raise Invalid(f"--profile: {name!r} is unknown; use one of {', '.join(PRESETS)}")
-    draft.version, draft.windows, draft.runtime = PRESETS[name]
-    for path in ("kubernetesVersion", "windows", "runtime"):
-        draft.origins[path] = "--profile"
+    try:
+        world = world_named(name)
+    except Invalid as err:
+        raise Invalid(f"--profile: {err.message}") from err
+    values = {
+        ("version", "kubernetesVersion"): ".".join(map(str, world.kubernetes)),
+        ("windows", "windows"): world.windows,
+        ("runtime", "runtime"): world.runtime,
+        ("pod_subnet", "networking.podSubnet"): world.pod_subnet,
+        ("service_subnet", "networking.serviceSubnet"): world.service_subnet,
+    }
+    for (attribute, path), value in values.items():
+        if value:
+            setattr(draft, attribute, value)
+            draft.origins[path] = "--profile"
 
 
 def _store(draft: Draft, overrides: Overrides) -> None:

@@ -8,7 +8,7 @@ from muntin.proxy import loop
 from muntin.proxy.config import KernelspaceConfig, NftConfig, ProxyConfig
 from muntin.proxy.hns import KernelspaceDataplane
 from muntin.proxy.nft import NftDataplane
-from muntin.seams.hns.client import UnixHnsClient
+from muntin.seams.hns import HnsClient
 from muntin.seams.kube import KubeClient
 
 
@@ -18,7 +18,7 @@ async def run_on_linux(config: ClusterConfig, place: str, client: KubeClient) ->
     await loop.run(_config(config, place), client, dataplane)
 
 
-async def run_on_windows(config: ClusterConfig, row: NodeConfig, hns: UnixHnsClient) -> None:
+async def run_on_windows(config: ClusterConfig, row: NodeConfig, hns: HnsClient) -> None:
     """The kernelspace proxy of a Windows node."""
     assert row.profile is not None
     dataplane = KernelspaceDataplane(KernelspaceConfig(profile=row.profile), hns)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import IPv4Network
 from typing import Any, NoReturn, TypeVar
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
-from muntin.cluster import store_config
+from muntin.cluster import store_config, versions
 from muntin.cluster.config import (
     API_PORT,
     FIRST_NODE_OFFSET,
@@ -35,9 +35,8 @@ from muntin.kit.errors import Invalid
 from muntin.model import schema
 from muntin.model import windows_releases as releases
 from muntin.model.elections import ElectionConfig
-from muntin.model.gates import Profile, Version
+from muntin.model.gates import Version
 from muntin.model.resources import serving
-from muntin.model.windows import Feature, is_open
 
 T = TypeVar("T")
 MAX_SIMULATED_NODES = 10_000
@@ -46,8 +45,6 @@ DEFAULT_NODES = {Os.LINUX: 1, Os.WINDOWS: 2}
 NAME_PREFIX = {Os.LINUX: "lin", Os.WINDOWS: "win"}
 # Removed from Kubernetes long ago and still found in manifests: served with a warning that says so.
 DOCUMENTED = ("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")
-RUNTIMES = ("containerd", "docker")
-NETWORK_PLUGINS = ("win-bridge",)
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 # DNS-1123 label; shorter than the API's 63 so that it fits into names derived from it.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?")
@@ -72,10 +69,13 @@ class NodeDraft:
 
 @dataclass(slots=True)
 class Draft:
-    """Everything as written. ``origins`` maps a field's path to where its value came from."""
+    """Everything as written. ``origins`` maps a field's path to where its value came from;
+    ``notes`` are for whoever wrote it."""
 
     name: str = DEFAULT_NAME
     version: str = ""
+    node_version: str = ""
+    allow_skew: bool = False
     windows: str = ""
     runtime: str = ""
     pod_subnet: str = "10.244.0.0/16"
@@ -101,6 +101,7 @@ class Draft:
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     scheduler: dict[str, Any] = field(default_factory=dict)
     simulated_nodes: int = 0
+    notes: tuple[str, ...] = ()
     origins: dict[str, Place | str] = field(default_factory=dict)
 
     def wrong(self, path: str, message: str) -> NoReturn:
@@ -139,10 +140,8 @@ def resolve(draft: Draft) -> ClusterConfig:
     """
     draft.checked("name", partial(check_name, draft.name))
     networking = _networking(draft)
-    version = _kubernetes(draft, "kubernetesVersion", draft.version, releases.DEFAULT_KUBERNETES)
-    if version not in releases.API_VERSIONS:
-        known = ", ".join(f"{major}.{minor}" for major, minor in releases.API_VERSIONS)
-        draft.wrong("kubernetesVersion", f"{draft.version} is not served; use one of {known}")
+    asked = versions.asked(draft)
+    version = releases.nearest_api(asked)
     nodes = draft.nodes
     if nodes is None:
         nodes = [row for os, count in DEFAULT_NODES.items() for row in default_nodes(os, count)]
@@ -150,7 +149,8 @@ def resolve(draft: Draft) -> ClusterConfig:
         name=draft.name,
         kubernetes=version,
         networking=networking,
-        nodes=_nodes(draft, nodes, networking, version),
+        nodes=_nodes(draft, nodes, networking, asked),
+        notes=(*draft.notes, *versions.notes(asked)),
         access=draft.access,
         admission=draft.admission,
         runtime_config=_runtime_config(draft, version),
@@ -281,10 +281,6 @@ def _subnet(text: str) -> IPv4Network:
         raise Invalid(f"{text!r} is not an IPv4 subnet{right}") from err
 
 
-def _kubernetes(draft: Draft, path: str, text: str, default: Version) -> Version:
-    return draft.checked(path, lambda: releases.parse_kubernetes(text)) if text else default
-
-
 def _nodes(
     draft: Draft, rows: list[NodeDraft], networking: Networking, version: Version
 ) -> tuple[NodeConfig, ...]:
@@ -327,49 +323,17 @@ def with_names(rows: list[NodeDraft]) -> list[NodeDraft]:
 def _node(
     draft: Draft, path: str, row: NodeDraft, subnet: IPv4Network, index: int, version: Version
 ) -> NodeConfig:
-    kubernetes = _kubernetes(draft, f"{path}.version", row.version, version)
-    if kubernetes > version:
-        draft.wrong(
-            f"{path}.version",
-            f"{row.version} is newer than the API server's {version[0]}.{version[1]}; "
-            "use the same or an older one",
-        )
+    kubernetes = versions.of_node(draft, path, row, version)
     os = Os(row.os)
     return NodeConfig(
         name=row.name,
         os=os,
         address=subnet[FIRST_NODE_OFFSET + index],
         kubernetes=kubernetes,
-        profile=_profile(draft, path, row, kubernetes) if os is Os.WINDOWS else None,
+        profile=versions.profile(draft, path, row, kubernetes) if os is Os.WINDOWS else None,
         labels=dict(row.labels),
         taints=tuple(row.taints),
     )
-
-
-def _profile(draft: Draft, path: str, row: NodeDraft, kubernetes: Version) -> Profile:
-    windows, at = (row.windows, f"{path}.windows") if row.windows else (draft.windows, "windows")
-    build = draft.checked(at, lambda: releases.build_named(windows or str(releases.DEFAULT_BUILD)))
-    runtime = row.runtime or draft.runtime or RUNTIMES[0]
-    if runtime not in RUNTIMES:
-        place = f"{path}.runtime" if row.runtime else "runtime"
-        draft.wrong(place, f"{runtime!r} is unknown; use one of {_list(RUNTIMES)}")
-    plugin = row.network_plugin or NETWORK_PLUGINS[0]
-    if plugin not in NETWORK_PLUGINS:
-        draft.wrong(f"{path}.networkPlugin", f"{plugin!r} is unknown; use {_list(NETWORK_PLUGINS)}")
-    profile = releases.profile_of(build, kubernetes, runtime=runtime, network_plugin=plugin)
-    if not is_open(Feature.HCN_V2, profile):
-        draft.wrong(
-            at,
-            f"{build.product_name} {build.release_id} has no HCN, which kube-proxy and the network "
-            f"plugin need; use one of {_list(_usable_windows(profile))}",
-        )
-    return profile
-
-
-def _usable_windows(profile: Profile) -> list[str]:
-    """Names of the releases that can be nodes."""
-    rows = [(row, replace(profile, build=row.build, hns=row.hns)) for row in releases.BUILDS]
-    return [row.names[0] for row, other in rows if is_open(Feature.HCN_V2, other)]
 
 
 def _list(values: Iterable[str]) -> str:

@@ -37,10 +37,13 @@ def decode(text: str, file: str) -> Draft:
     for key, attribute in (
         ("name", "name"),
         ("kubernetesVersion", "version"),
+        ("nodeVersion", "node_version"),
         ("windows", "windows"),
         ("runtime", "runtime"),
     ):
         _text(draft, document, key, draft, attribute)
+    if (skew := document.take("allowSkew")) is not None:
+        draft.allow_skew = skew.boolean()
     if (registries := document.take("registryConfigDir")) is not None:
         draft.registry_config_dir = _folder(registries, Path(file).parent)
     if (networking := document.take("networking")) is not None:

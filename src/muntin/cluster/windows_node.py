@@ -24,8 +24,10 @@ from muntin.kubelet import platform
 from muntin.kubelet.config import NodeFacts
 from muntin.kubelet.facts import windows_facts
 from muntin.model.gates import Profile
+from muntin.model.windows import Feature, is_open
 from muntin.seams.cri.client import CriClient
 from muntin.seams.hns.client import UnixHnsClient
+from muntin.seams.hns.v1 import client_for
 from muntin.winruntime import loop as winruntime
 from muntin.winruntime.config import WinRuntimeConfig
 
@@ -49,10 +51,11 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     )
     client = node_agent.client(config, certificate_names.kubelet_client(row.name))
     hns_client = UnixHnsClient(str(hns_config.socket_path))
+    node_hns = client_for(hns_client, has_hcn=is_open(Feature.HCN_V2, profile))
     cni.install(runtime.cni_bin_dirs[0], hns_config.socket_path)
 
     async def configure(cidr: IPv4Network) -> None:
-        await ensure_network(hns_client, cidr)
+        await ensure_network(node_hns, cidr)
         pod_network.write_conflist(
             runtime.cni_conf_dir, _conflist(config, row, profile, cidr, runtime.state_dir)
         )
@@ -63,7 +66,7 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
         await hns_ready.wait()
         group.create_task(winruntime.run(runtime, hns=hns_client, on_ready=runtime_ready.set))
         group.create_task(pod_network.follow(client, row.name, configure))
-        group.create_task(proxies.run_on_windows(config, row, hns_client))
+        group.create_task(proxies.run_on_windows(config, row, node_hns))
         await runtime_ready.wait()
         cri = CriClient(str(runtime.cri_socket))
         group.create_task(kubelet.run(settings, client, cri))

@@ -81,17 +81,12 @@ def win_bridge_conf(
     """
     exceptions = [str(cluster_cidr), str(service_cidr), str(node_network)]
     diverted = [str(service_cidr), f"{node_ip}/32"]
-    policies: Sequence[Mapping[str, Any]] = [
-        {"Type": "OutBoundNAT", "Settings": {"Exceptions": exceptions}},
-        *(
-            {"Type": "SDNRoute", "Settings": {"DestinationPrefix": prefix, "NeedEncap": True}}
-            for prefix in diverted
-        ),
-    ]
+    has_hcn = is_open(Feature.HCN_V2, profile)
+    policies = _policies(exceptions, diverted) if has_hcn else _policies_v1(exceptions, diverted)
     first = pod_cidr.network_address + _FIRST_POD_ADDRESS
     plugin = {
         "type": "win-bridge",
-        "apiVersion": 2,
+        "apiVersion": 2 if has_hcn else 1,
         "capabilities": {"portMappings": True, "dns": True},
         "loopbackDSR": is_open(Feature.DSR, profile),
         "ipam": {
@@ -103,4 +98,22 @@ def win_bridge_conf(
         "dns": {"nameservers": [str(dns_server)], "search": [f"svc.{dns_domain}"]},
         "policies": [{"name": "EndpointPolicy", "value": policy} for policy in policies],
     }
-    return {"cniVersion": "1.0.0", "name": _NETWORK, "plugins": [plugin]}
+    version = "1.0.0" if has_hcn else "0.3.0"
+    return {"cniVersion": version, "name": _NETWORK, "plugins": [plugin]}
+
+
+def _policies(exceptions: list[str], diverted: list[str]) -> Sequence[Mapping[str, Any]]:
+    return [
+        {"Type": "OutBoundNAT", "Settings": {"Exceptions": exceptions}},
+        *(
+            {"Type": "SDNRoute", "Settings": {"DestinationPrefix": prefix, "NeedEncap": True}}
+            for prefix in diverted
+        ),
+    ]
+
+
+def _policies_v1(exceptions: list[str], diverted: list[str]) -> Sequence[Mapping[str, Any]]:
+    return [
+        {"Type": "OutBoundNAT", "ExceptionList": exceptions},
+        *({"Type": "ROUTE", "DestinationPrefix": prefix, "NeedEncap": True} for prefix in diverted),
+    ]

@@ -1,5 +1,7 @@
 """The win-bridge plugin: pods of a Windows node on an l2bridge network, through HCN (apiVersion 2).
 
+What apiVersion 1 asks for, which builds without HCN need, is in ``win_bridge_v1``.
+
 Idempotent: a second ADD of a sandbox finds the endpoint of the first. It knows nothing but HNS'
 JSON and its IPAM plugin. Source: containernetworking/plugins v1.9.1 plugins/main/windows/win-bridge
 and pkg/hns, as described in Kubernetes' and the CNI project's documentation.
@@ -11,7 +13,7 @@ import os
 
 from muntin.cni import addresses, delegate
 from muntin.cni.hns_call import ALREADY_IN_NAMESPACE, HnsCall, HnsCallError
-from muntin.cni.plugin import INVALID_CONFIG, Orders, PluginError, main, result_in
+from muntin.cni.plugin import Orders, PluginError, main, result_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +35,11 @@ class WinBridge:
         self._dsr = dsr
 
     def add(self, orders: Orders) -> Object:
-        conf = _checked(orders)
+        if _is_v1(orders):
+            from muntin.cni import win_bridge_v1
+
+            return win_bridge_v1.add(self._hns, orders)
+        conf = orders.conf
         network = self._network(conf["name"])
         name = endpoint_name(orders)
         endpoint = self._hns.find("endpoints", name)
@@ -47,7 +53,11 @@ class WinBridge:
         return self._result(orders, network, endpoint)
 
     def delete(self, orders: Orders) -> None:
-        conf = _checked(orders)
+        if _is_v1(orders):
+            from muntin.cni import win_bridge_v1
+
+            return win_bridge_v1.delete(self._hns, orders)
+        conf = orders.conf
         ipam = (conf.get("ipam") or {}).get("type")
         if ipam:
             delegate.run(orders, ipam, "DEL")
@@ -64,12 +74,10 @@ class WinBridge:
         self._delete_endpoint(endpoint["ID"])
 
     def check(self, orders: Orders) -> None:
-        """As upstream's, this looks at nothing but the configuration."""
-        _checked(orders)
+        """As upstream's, this looks at nothing."""
 
     def status(self, orders: Orders) -> None:
-        conf = _checked(orders)
-        ipam = (conf.get("ipam") or {}).get("type")
+        ipam = (orders.conf.get("ipam") or {}).get("type")
         if ipam:
             delegate.run(orders, ipam, "STATUS")
 
@@ -203,11 +211,9 @@ def endpoint_name(orders: Orders) -> str:
     return f"{sandbox if in_sandbox else orders.container_id}_{orders.conf['name']}"
 
 
-def _checked(orders: Orders) -> Object:
-    if orders.conf.get("apiVersion") != 2:
-        message = "apiVersion must be 2: this plugin speaks HCN only"
-        raise PluginError(message, INVALID_CONFIG)
-    return orders.conf
+def _is_v1(orders: Orders) -> bool:
+    """Whether HNS is spoken to in version 1: unless the configuration says 2."""
+    return bool(orders.conf.get("apiVersion") != 2)
 
 
 def _first_address(result: Object | None) -> str:

@@ -44,6 +44,16 @@ def endpoints_of(host: Host, record: Record) -> list[Record]:
     ]
 
 
+def of_container(host: Host, container_id: object) -> Record | None:
+    """The namespace that a container is in, where whoever made both has said so."""
+    found = (
+        record
+        for record in host.store.all(Kind.NAMESPACE)
+        if container_id in record.meta["Containers"]
+    )
+    return next(found, None)
+
+
 def modify(host: Host, record: Record, request: Object) -> None:
     """Add or remove one endpoint or container; removing what is not there is fine."""
     kind, verb = request.get("ResourceType"), request.get("RequestType")

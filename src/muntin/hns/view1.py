@@ -141,6 +141,9 @@ def _attach(host: Host, record: Record, body: Object) -> None:
     if not container:
         raise failure("E_INVALIDARG", "ContainerId is missing.")
     if container not in record.meta["Containers"]:
+        compartment = namespaces.of_container(host, container)
+        if compartment is not None and endpoints.attachment(record) is None:
+            endpoints.attach(host, record, compartment.id)
         record.meta["Containers"].append(container)
         host.store.put(Kind.ENDPOINT, record)
 
@@ -149,6 +152,9 @@ def _detach(host: Host, record: Record, body: Object) -> None:
     container = body.get("ContainerId")
     if container in record.meta["Containers"]:
         record.meta["Containers"].remove(container)
+        compartment = namespaces.of_container(host, container)
+        if compartment is not None and not record.meta["Containers"]:
+            endpoints.detach(host, record)
         host.store.put(Kind.ENDPOINT, record)
     elif not container:
         endpoints.detach(host, record)

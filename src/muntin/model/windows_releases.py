@@ -159,8 +159,48 @@ ALL_BUILDS_REPOSITORIES = (
     "registry.k8s.io/pause",
     "k8s.gcr.io/pause",
 )
-# Worlds that a documentation of that time describes: API and nodes, Windows, runtime.
-PRESETS = {"v1.20": ("1.20", "2019", "docker")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Versions that belong together: of the API and its nodes, of Windows, and the runtime.
+
+    The subnets are those of the documentation of that time, empty where it names none.
+    """
+
+    kubernetes: Version
+    windows: str
+    runtime: str
+    network_plugin: str = "win-bridge"
+    pod_subnet: str = ""
+    service_subnet: str = ""
+
+
+# Worlds by name: what the documentation of a version describes, and from 1.25 on Windows Server
+# 2022 with containerd. Subnets are the guides': pods 192.168.0.0/16, in 1.9 Services 11.0/16.
+PRESETS: dict[str, World] = {
+    "v1.5": World(kubernetes=(1, 5), windows="2016", runtime="docker", pod_subnet="192.168.0.0/16"),
+    "v1.8": World(kubernetes=(1, 8), windows="2016", runtime="docker", pod_subnet="192.168.0.0/16"),
+    "v1.9": World(
+        kubernetes=(1, 9),
+        windows="1709",
+        runtime="docker",
+        pod_subnet="192.168.0.0/16",
+        service_subnet="11.0.0.0/16",
+    ),
+    "v1.20": World(kubernetes=(1, 20), windows="2019", runtime="docker"),
+    **{
+        f"v1.{minor}": World(kubernetes=(1, minor), windows="2022", runtime="containerd")
+        for minor in range(25, 38)
+    },
+}
+# The first version with Windows nodes. (Nodes of Linux may be no older here either.)
+FIRST_KUBERNETES: Version = (1, 5)
+# How many minor versions a kubelet (and kube-proxy) may be older than its API server, since when.
+# Source: Kubernetes' version skew policy; three since 1.28.
+_KUBELET_SKEW = ((FIRST_KUBERNETES, 2), ((1, 28), 3))
+# Before it, containerd ran no Windows containers: such nodes have docker unless something is said.
+_CONTAINERD_ON_WINDOWS: Version = (1, 18)
 BASE_REPOSITORIES = (
     "mcr.microsoft.com/windows/nanoserver",
     "mcr.microsoft.com/windows/server",
@@ -203,6 +243,22 @@ def parse_kubernetes(text: str) -> Version:
     if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
         raise Invalid(f"{text!r} is not a Kubernetes version: write it like 1.34")
     return int(parts[0]), int(parts[1])
+
+
+def nearest_api(version: Version) -> Version:
+    """The version of the API that stands in for ``version``: itself where it is served."""
+    return min(API_VERSIONS, key=lambda served: (abs(served[1] - version[1]), served))
+
+
+def kubelet_skew(api: Version) -> int:
+    """How many minor versions older than an API server of ``api`` a node may be."""
+    return [count for since, count in _KUBELET_SKEW if since <= api][-1]
+
+
+def usual_runtime(build: WindowsBuild, kubernetes: Version) -> str:
+    """The runtime of a node of which none is said."""
+    old = kubernetes < _CONTAINERD_ON_WINDOWS or build.build < DEFAULT_BUILD
+    return "docker" if old else "containerd"
 
 
 def git_version(version: Version) -> str:

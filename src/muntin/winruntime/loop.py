@@ -14,6 +14,7 @@ from typing import Any
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.log import fields
+from muntin.model.windows import Feature, is_open
 from muntin.seams.cni.runner import CniRunner
 from muntin.seams.cri.server import serving
 from muntin.seams.hns import HnsClient
@@ -28,6 +29,7 @@ from muntin.winruntime.image_store import DRIVE, ImageStore
 from muntin.winruntime.images import ImageRpcs
 from muntin.winruntime.lives import Lives
 from muntin.winruntime.network import HnsNetwork, PodNetwork
+from muntin.winruntime.network_v1 import HnsV1Network
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord, SandboxRecord, Store
 from muntin.winruntime.runc import Runc
@@ -102,6 +104,8 @@ async def run(
 def hns_network(config: WinRuntimeConfig, hns: HnsClient) -> HnsNetwork:
     """The network of a node whose CNI plugins speak to ``hns``."""
     runner = CniRunner(config.cni_bin_dirs, config.state_dir / "cni")
+    if not is_open(Feature.HCN_V2, config.profile):
+        return HnsV1Network(hns, runner, config.cni_conf_dir, config.netns_prefix)
     return HnsNetwork(hns, runner, config.cni_conf_dir, config.netns_prefix)
 
 

@@ -75,18 +75,21 @@ class HnsNetwork:
 
     async def attach(self, sandbox: SandboxRecord) -> list[str]:
         """See ``PodNetwork``."""
-        result = await self._cni.add(self._network(), attachment(sandbox))
+        result = await self._cni.add(self._network(), self._attachment(sandbox))
         return [str(address.interface.ip) for address in result.addresses]
 
     async def detach(self, sandbox: SandboxRecord) -> None:
         """See ``PodNetwork``."""
         with suppress(NotFound):
-            await self._cni.delete(self._network(), attachment(sandbox))
+            await self._cni.delete(self._network(), self._attachment(sandbox))
 
     async def delete_namespace(self, namespace_id: str) -> None:
         """See ``PodNetwork``."""
         with suppress(HnsNotFound):
             await self._hns.delete(Kind.NAMESPACE, namespace_id)
+
+    def _attachment(self, sandbox: SandboxRecord) -> Attachment:
+        return attachment(sandbox)
 
     def _network(self) -> NetworkConf:
         return load(self._conf_dir)

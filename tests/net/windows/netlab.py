@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from muntin.cni.host_gateway import ensure_network
 from muntin.hns.config import HnsConfig, Switching
 from muntin.hns.loop import run as run_hns
 from muntin.kit import netns
 from muntin.kit import rtnetlink as rt
-from muntin.model.windows import Profile
+from muntin.model.windows import Feature, Profile, is_open
 from muntin.seams.hns import Kind
 from muntin.seams.hns.client import UnixHnsClient
+from muntin.seams.hns.v1 import V1HnsClient
 
 PREFIX = f"muntin-test-net-{os.getpid()}-"
 PODS = IPv4Network("10.244.0.0/16")
@@ -338,7 +340,10 @@ def windows_node(lab: Lab, tmp_path: Path) -> Callable[..., contextlib.AbstractA
             switching=switching,
         )
         async with hns_running(config) as hns:
-            network = await make_network(hns, cidr)
+            if is_open(Feature.HCN_V2, profile):
+                network = await make_network(hns, cidr)
+            else:
+                network = await ensure_network(V1HnsClient(hns), IPv4Network(cidr))
             yield WindowsNode(machine, config, hns, network)
 
     return make

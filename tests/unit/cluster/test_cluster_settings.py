@@ -15,6 +15,7 @@ from muntin.cluster.settings_file import decode
 from muntin.cluster.store_config import StoreConfig, StoreKind
 from muntin.kit.errors import Invalid
 from muntin.model.elections import ElectionConfig
+from muntin.model.windows_releases import parse_kubernetes
 
 HEAD = "apiVersion: muntin.dev/v1alpha1\nkind: Cluster\n"
 
@@ -116,9 +117,9 @@ nodes:
             "c.yaml:5:12: nodes[0].windows: unknown Windows",
         ),
         (
-            "nodes:\n- os: windows\n  windows: 1803\n",
-            "c.yaml:5:12: nodes[0].windows: Windows Server Datacenter 1803 has no HCN, which "
-            "kube-proxy and the network plugin need; use one of 2019, 1903",
+            "nodes:\n- os: windows\n  windows: 1803\n  runtime: containerd\n",
+            "nodes[0].runtime: Windows Server Datacenter 1803 has no HCN, which containerd needs; "
+            "use docker, or Windows Server 2019 or newer",
         ),
         ("nodes:\n- name: x\n", "c.yaml:4:3: nodes[0]: os is missing; add `os: windows`"),
         (
@@ -138,7 +139,17 @@ nodes:
             "nodes[0].labels.-x: label key '-x' must be like",
         ),
         ("nodes:\n- os: linux\n  version: 1.35\n", "1.35 is newer than the API server's 1.34"),
-        ("kubernetesVersion: 1.19\n", "kubernetesVersion: 1.19 is not served; use one of 1.20"),
+        ("kubernetesVersion: 1.4\n", "kubernetesVersion: 1.4 is not served; use one of 1.20"),
+        (
+            "nodeVersion: 1.30\n",
+            "c.yaml:3:14: nodeVersion: 1.30 is 4 minor versions older than the API server's 1.34, "
+            "and kubelet and kube-proxy may be 3; use 1.31 or newer, or --allow-skew",
+        ),
+        (
+            "kubernetesVersion: 1.27\nnodes:\n- {os: windows, version: 1.24}\n",
+            "may be 2; use 1.25 or newer, or --allow-skew (allowSkew: true in the file)",
+        ),
+        ("allowSkew: true\nnodeVersion: 1.4\n", "nodeVersion: 1.4 is too old; use 1.5 or newer"),
         (
             "networking: {nodeSubnet: 172.31.0.0/28}\nnodes: [" + "{os: linux}," * 5 + "]\n",
             "networking.nodeSubnet: 172.31.0.0/28 has room for 4 nodes, not 5",
@@ -248,7 +259,7 @@ def test_a_profile_sets_versions_and_runtime():
     ("flags", "message"),
     [
         ({"service_subnet": "10.244.1.0/24"}, "--service-subnet: 10.244.1.0/24 overlaps"),
-        ({"windows": "95"}, "--windows: unknown Windows version '95'"),
+        ({"windows": "95"}, "--windows-version: unknown Windows version '95'"),
         ({"labels": ("nope:a=b",)}, "--label nope:a=b: no node is called 'nope'; there are lin01"),
         ({"labels": ("lin01",)}, "--label lin01: must be NODE:KEY=VALUE"),
         ({"taints": ("lin01:a=b",)}, "--taint lin01:a=b: taint 'a=b' must be KEY=VALUE:EFFECT"),
@@ -270,3 +281,89 @@ def test_errors_name_the_flag(flags, message):
     with pytest.raises(Invalid) as caught:
         from_flags(**flags)
     assert message in caught.value.message
+
+
+# API, node: may they be together? Upstream: a kubelet is never newer, and at most two minor
+# versions older, three from an API of 1.28 on.
+SKEW = [
+    ("1.34", "1.34", True),
+    ("1.34", "1.31", True),
+    ("1.34", "1.30", False),
+    ("1.28", "1.25", True),
+    ("1.28", "1.24", False),
+    ("1.27", "1.25", True),
+    ("1.27", "1.24", False),
+    ("1.20", "1.18", True),
+    ("1.20", "1.17", False),
+    ("1.34", "1.35", False),
+    # Versions that another API stands in for go with their own neighbours.
+    ("1.12", "1.10", True),
+    ("1.12", "1.9", False),
+    ("1.12", "1.13", False),
+]
+
+
+@pytest.mark.parametrize(("api", "node", "together"), SKEW)
+def test_which_nodes_go_with_which_api(api, node, together):
+    flags = {"kubernetes_version": api, "node_version": node, "runtime": "docker"}
+    if together:
+        assert {row.kubernetes for row in from_flags(**flags).nodes} == {parse_kubernetes(node)}
+    else:
+        with pytest.raises(Invalid, match=r"^--node-version: .*--allow-skew"):
+            from_flags(**flags)
+    allowed = from_flags(**flags, allow_skew=True)
+    assert {row.kubernetes for row in allowed.nodes} == {parse_kubernetes(node)}
+
+
+# What is asked for, which API stands in.
+STAND_INS = [
+    ("1.5", (1, 20)),
+    ("1.19", (1, 20)),
+    ("1.22", (1, 20)),
+    ("1.23", (1, 25)),
+    ("1.24", (1, 25)),
+]
+
+
+@pytest.mark.parametrize(("asked", "served"), STAND_INS)
+def test_an_api_that_is_not_served_is_stood_in_for(asked, served):
+    config = from_flags(kubernetes_version=asked)
+    assert config.kubernetes == served
+    assert {row.kubernetes for row in config.nodes} == {parse_kubernetes(asked)}
+    (note,) = config.notes
+    assert f"An API server of {asked} does not exist here" in note
+    assert not from_flags(kubernetes_version="1.20").notes
+
+
+# Preset: API, nodes, build, runtime, pods, Services.
+PRESET_WORLDS = [
+    ("v1.5", (1, 20), (1, 5), 14393, "docker", "192.168.0.0/16", "10.96.0.0/12"),
+    ("v1.8", (1, 20), (1, 8), 14393, "docker", "192.168.0.0/16", "10.96.0.0/12"),
+    ("v1.9", (1, 20), (1, 9), 16299, "docker", "192.168.0.0/16", "11.0.0.0/16"),
+    ("v1.20", (1, 20), (1, 20), 17763, "docker", "10.244.0.0/16", "10.96.0.0/12"),
+    ("v1.25", (1, 25), (1, 25), 20348, "containerd", "10.244.0.0/16", "10.96.0.0/12"),
+    ("v1.37", (1, 37), (1, 37), 20348, "containerd", "10.244.0.0/16", "10.96.0.0/12"),
+    ("1.12/1803", (1, 20), (1, 12), 17134, "docker", "10.244.0.0/16", "10.96.0.0/12"),
+    (
+        "1.34/2025/containerd",
+        (1, 34),
+        (1, 34),
+        26100,
+        "containerd",
+        "10.244.0.0/16",
+        "10.96.0.0/12",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "api", "node", "build", "runtime", "pods", "services"), PRESET_WORLDS
+)
+def test_presets(name, api, node, build, runtime, pods, services):
+    config = from_flags(profile=name)
+    profile = config.nodes[-1].profile
+    assert profile is not None
+    assert (config.kubernetes, profile.kubernetes) == (api, node)
+    assert (profile.build, profile.runtime) == (build, runtime)
+    net = config.networking
+    assert (str(net.pod_subnet), str(net.service_subnet)) == (pods, services)
