@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from muntin.kit.errors import Invalid
+from muntin.model.feature_gates import gates_of
 from muntin.model.gates import Profile, Version
 
 
@@ -282,7 +283,7 @@ def profile_of(
     runtime: str = "containerd",
     network_plugin: str = "win-bridge",
 ) -> Profile:
-    """The profile of a node with that build."""
+    """The profile of a node with that build, its feature gates as by default."""
     return Profile(
         build=row.build,
         revision=row.revision,
@@ -290,4 +291,5 @@ def profile_of(
         hns=row.hns,
         runtime=runtime,
         network_plugin=network_plugin,
+        feature_gates=gates_of(kubernetes),
     )
