@@ -20,6 +20,15 @@ from muntin.model.simulated import is_simulated
 _TIMEOUT_S = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of the API server; ``warning`` is its Warning header."""
+
+    status: int
+    body: bytes
+    warning: str
+
+
 class AdminClient:
     """Requests to the API server on the host's loopback, over one kept connection."""
 
@@ -42,17 +51,28 @@ class AdminClient:
 
     def get_raw(self, path: str) -> bytes:
         """The body of the answer to GET ``path``; raises as :meth:`get` does."""
+        answer = self.send("GET", path)
+        if answer.status != 200:
+            text = answer.body.decode(errors="replace").strip()
+            raise Unavailable(f"API server at {self._url} answers {answer.status}: {text[:200]}")
+        return answer.body
+
+    def send(self, method: str, path: str, body: bytes = b"") -> Answer:
+        """The answer, whatever its status; ``body`` is JSON.
+
+        Raises:
+            Unavailable: no answer.
+        """
+        headers = {"Accept": "application/json"}
+        if body:
+            headers["Content-Type"] = "application/json"
         try:
-            self._connection.request("GET", path, headers={"Accept": "application/json"})
+            self._connection.request(method, path, body=body or None, headers=headers)
             answer = self._connection.getresponse()
-            body = answer.read()
+            return Answer(answer.status, answer.read(), answer.headers.get("Warning", ""))
         except (OSError, http.client.HTTPException) as err:
             self._connection.close()
             raise Unavailable(f"API server at {self._url} does not answer: {err}") from err
-        if answer.status != 200:
-            text = body.decode(errors="replace").strip()
-            raise Unavailable(f"API server at {self._url} answers {answer.status}: {text[:200]}")
-        return body
 
     def close(self) -> None:
         self._connection.close()
