@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import machine
+import profile_lab
 import pytest
+from profile_lab import ProfileLab
 from samples import NAMESPACE, User, sample_pods
 from traffic_lab import TRAFFIC_CLUSTER, TRAFFIC_PODS, TrafficLab
 from whole_cluster import Cluster, eventually, run
@@ -82,6 +84,19 @@ def traffic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrafficLab]:
         with contextlib.closing(TrafficLab(one, before)) as lab:
             lab.start(TRAFFIC_PODS)
             yield lab
+    finally:
+        one.down()
+
+
+@pytest.fixture(scope="session")
+def profiles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProfileLab]:
+    """A node of every Windows release, for the whole session; see profile_lab.py."""
+    one = Cluster(f"w{os.getpid()}", tmp_path_factory.mktemp("profiles"))
+    file = one.folder / "cluster.yaml"
+    file.write_text(profile_lab.cluster_file())
+    try:
+        one.up("--config", str(file))
+        yield ProfileLab(one, {row["metadata"]["name"]: row for row in one.get("nodes")["items"]})
     finally:
         one.down()
 
