@@ -229,6 +229,7 @@ async def _update_once(
 
 
 def _complete(resource: Resource, obj: Object, fit: Fitting) -> None:
+    fit.ignore(resource, obj)
     defaults.apply(resource, obj)
     fit.complete(resource, obj)
 
@@ -249,8 +250,7 @@ def _prepared(
     ):  # whose finalizers are a default of new ones only
         strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
     else:
-        defaults.apply(resource, new)
-        fitting(core.schema.version).complete(resource, new)
+        _complete(resource, new, fitting(core.schema.version))
     return new
 
 

@@ -48,6 +48,7 @@ class ApiFeature(StrEnum):
     ZPAGES = "zpages"
     OWN_TOLERANCES = "own-tolerances"
     JOB_TRACKING = "job-tracking"
+    JOB_BACKOFF_BY_PODS = "job-backoff-by-pods"
     JOB_INDEX_LABELS = "job-index-labels"
     JOB_TERMINATING = "job-terminating"
     JOB_ENDS_ANNOUNCED = "job-ends-announced"
@@ -141,6 +142,9 @@ _SINCE: Mapping[ApiFeature, Version] = {
     # Pods of jobs carry a finalizer until they are counted; jobs can be suspended and say how many
     # of their pods are ready. (What is between 1.20 and 1.25 is not served.)
     ApiFeature.JOB_TRACKING: (1, 25),
+    # Jobs wait from the first failure on, by the times at which their pods ended, and count
+    # nothing as active meanwhile. Source: kubernetes/kubernetes#114768.
+    ApiFeature.JOB_BACKOFF_BY_PODS: (1, 27),
     # The completion index of a pod is among its labels, too. Source: KEP 4017.
     ApiFeature.JOB_INDEX_LABELS: (1, 28),
     # Jobs say how many of their pods are being deleted. Source: KEP 3939.

@@ -16,6 +16,7 @@ from muntin.model import defaults
 from muntin.model.defaults.pod import host_ports
 from muntin.model.resources import Resource
 from muntin.model.resources.lifecycle import (
+    INDEX_RULES_DROPPED,
     PREFIXED_JOB_LABELS,
     TEMPLATES_WITHOUT_HOST_PORTS,
     Path,
@@ -40,6 +41,7 @@ class Fitting:
     def __init__(self, version: Version) -> None:
         self._drops: Mapping[tuple[str, str], tuple[Path, ...]] = later_fields(version)
         self._off = fields_off(version)
+        self._drops_index_rules = version == INDEX_RULES_DROPPED
         self._plain_job_labels = version < PREFIXED_JOB_LABELS
         self._template_ports = version < TEMPLATES_WITHOUT_HOST_PORTS
 
@@ -51,10 +53,19 @@ class Fitting:
         defaults.apply(resource, found)
         return found
 
-    def complete(self, resource: Resource, obj: Object) -> None:
-        """Drop what this version ignores; fill in what only older versions have by default."""
+    def ignore(self, resource: Resource, obj: Object) -> None:
+        """Drop what this version ignores; before defaults, since others follow from it."""
         for path in self._off.get((resource.group, resource.kind), ()):
             _drop(obj, path)
+        if self._drops_index_rules and (resource.group, resource.kind) == ("batch", "Job"):
+            policy = (obj.get("spec") or {}).get("podFailurePolicy") or {}
+            if policy.get("rules"):
+                rows = policy["rules"]
+                policy["rules"] = [row for row in rows if row.get("action") != "FailIndex"]
+
+    def complete(self, resource: Resource, obj: Object) -> None:
+        """After defaults: drop what this version ignores, add what only older ones have."""
+        self.ignore(resource, obj)
         if self._template_ports and resource.kind in _WITH_TEMPLATES:
             spec = obj.get("spec") or {}
             for outer in (spec, (spec.get("jobTemplate") or {}).get("spec") or {}, obj):

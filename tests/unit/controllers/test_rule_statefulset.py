@@ -243,6 +243,10 @@ def all_old(owner):
     return [member(owner, n) for n in range(owner["spec"]["replicas"])]
 
 
+def all_broken(owner):
+    return [member(owner, n, ready=False) for n in range(owner["spec"]["replicas"])]
+
+
 def last_new(owner):
     return [*all_old(owner)[:-1], member(owner, owner["spec"]["replicas"] - 1, "two")]
 
@@ -282,6 +286,13 @@ def last_new_unready(owner):
             ["delete pod web-1"],
         ),
         (last_new_unready, {"podManagementPolicy": "Parallel"}, []),
+        # side by side, old pods that are broken are replaced, however many may be away
+        (all_broken, {"updateStrategy": strategy(maxUnavailable=1)}, []),
+        (
+            all_broken,
+            {"updateStrategy": strategy(maxUnavailable=1), "podManagementPolicy": "Parallel"},
+            ["delete pod web-2"],
+        ),
         (lambda owner: all_old(owner)[:2], {}, ["create pod web-2"]),
     ],
 )

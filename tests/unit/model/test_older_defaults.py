@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 from muntin.model import defaults
 from muntin.model.defaults.older import apply_older
 from muntin.model.fitting import fitting
-from muntin.model.resources import JOBS, NAMESPACES, PODS, SERVICES, known
+from muntin.model.resources import JOBS, NAMESPACES, PODS, SERVICES, STATEFUL_SETS, known
 
 TEMPLATE = {"metadata": {"labels": {"app": "iis"}}, "spec": {"containers": []}}
 NO_LIMIT = 2147483647
@@ -141,3 +141,40 @@ def test_jobs_of_old_are_named_without_a_prefix() -> None:
     fitting("1.26").apply(JOBS, job)
     assert job["spec"]["selector"] == {"matchLabels": {"controller-uid": "u"}}
     assert job["spec"]["template"]["metadata"]["labels"] == {"controller-uid": "u", "app": "x"}
+
+
+@pytest.mark.parametrize(
+    "version, rolling, limits",
+    [
+        ("1.20", {"partition": 0}, {"backoffLimit": 6}),
+        ("1.28", {"partition": 0}, {"backoffLimit": 6}),
+        ("1.36", {"partition": 0}, {"backoffLimit": 2**31 - 1, "backoffLimitPerIndex": 1}),
+        (
+            "1.37",
+            {"partition": 0, "maxUnavailable": 2},
+            {"backoffLimit": 2**31 - 1, "backoffLimitPerIndex": 1},
+        ),
+    ],
+)
+def test_what_a_version_ignores_has_no_defaults_either(version, rolling, limits):
+    found = {"spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}}
+    job = {"spec": {"completionMode": "Indexed", "backoffLimitPerIndex": 1}}
+    for resource, obj in ((STATEFUL_SETS, found), (JOBS, job)):
+        fitting(version).ignore(resource, obj)
+        defaults.apply(resource, obj)
+        fitting(version).complete(resource, obj)
+    assert found["spec"]["updateStrategy"]["rollingUpdate"] == rolling
+    assert {key: job["spec"][key] for key in job["spec"] if "Limit" in key} == limits
+
+
+def test_1_28_alone_drops_rules_that_fail_an_index():
+    def rules(version):
+        job = {"spec": {"podFailurePolicy": {"rules": [{"action": "FailIndex"}, {"action": "x"}]}}}
+        fitting(version).ignore(JOBS, job)
+        return [row["action"] for row in job["spec"]["podFailurePolicy"]["rules"]]
+
+    assert (rules("1.27"), rules("1.28"), rules("1.29")) == (
+        ["FailIndex", "x"],
+        ["x"],
+        ["FailIndex", "x"],
+    )

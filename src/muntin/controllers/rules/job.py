@@ -82,10 +82,16 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if not pods.is_deleting(job):
         actions = scale(job, found, snapshot.backoff, features, now)
     changes = any(isinstance(action, InBatches) for action in actions)
+    waits = ApiFeature.JOB_BACKOFF_BY_PODS in features and any(
+        isinstance(action, Again) for action in actions
+    )
     resumes = not is_suspended(job) and pods.is_condition_true(job, "Suspended")
     if changes and snapshot.failure is None and not resumes:
         return actions  # the status tells of them when they are to be seen
-    return [*actions, *_tell(snapshot, found, completion(job, found, features), now)]
+    if waits and found.ready:
+        return actions  # nothing would be active, and no API server takes that with ready pods
+    done = completion(job, found, features)
+    return [*actions, *_tell(snapshot, found, done, now, backs_off=waits)]
 
 
 def orphaned(pod: Object, job: Object | None) -> list[Patch]:
@@ -98,13 +104,17 @@ def orphaned(pod: Object, job: Object | None) -> list[Patch]:
     return [untrack(pod)]
 
 
-def _tell(snapshot: Snapshot, found: Tally, end: End | None, now: float) -> list[Action]:
-    """The next status of the Job, and what goes with it."""
+def _tell(
+    snapshot: Snapshot, found: Tally, end: End | None, now: float, *, backs_off: bool = False
+) -> list[Action]:
+    """The next status of the Job, and what goes with it; ``backs_off``: a pod is to be replaced."""
     job, features = snapshot.job, snapshot.features
     tracks = ApiFeature.JOB_TRACKING in features
     tracking = track(job, found, end) if tracks else _plain(job, found, end)
     status = tracking.status
     _count_present(status, found, end, features)
+    if backs_off:
+        status.pop("active", None)  # whatever runs beside
     if "startTime" not in status and not is_suspended(job):
         status["startTime"] = times.text_of(now)
     notes: list[Action] = []

@@ -1,11 +1,12 @@
 """How long a Job waits before it replaces a failed pod: 10 s, 20 s, 40 s ... up to 10 minutes.
 
-Source: kubernetes v1.36 pkg/controller/job/backoff_utils.go.
+Before 1.27 the first failed pod is replaced at once, and no wait is longer than 6 minutes.
+Source: kubernetes v1.36 pkg/controller/job/backoff_utils.go; v1.20 job_controller.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from muntin.controllers.rules.actions import Object
@@ -16,9 +17,11 @@ from muntin.controllers.rules.job_pods import (
     is_tracked,
 )
 from muntin.model import pods
+from muntin.model.features import ApiFeature
 
 FIRST_S = 10.0
 MAX_S = 600.0
+ONCE_MAX_S = 360.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,12 @@ class Backoff:
         later = {uid: at for uid, at in failures.items() if at > last_success}
         return Backoff(later, last_success)
 
-    def remaining_s(self, now: float) -> float:
+    def remaining_s(self, now: float, features: Collection[ApiFeature]) -> float:
         """How long to wait before the next pod is created."""
-        return _remaining_s(len(self.failures), max(self.failures.values(), default=0.0), now)
+        count, last = len(self.failures), max(self.failures.values(), default=0.0)
+        if ApiFeature.JOB_BACKOFF_BY_PODS in features:
+            return _remaining_s(count, last, now)
+        return _remaining_s(max(count - 1, 0), last, now, ONCE_MAX_S)
 
 
 def index_remaining_s(replaced: Object | None, now: float) -> float:
@@ -51,8 +57,8 @@ def index_remaining_s(replaced: Object | None, now: float) -> float:
     return _remaining_s(all_index_failures(replaced) + 1, finished_at(replaced), now)
 
 
-def _remaining_s(failures: int, last_failure: float, now: float) -> float:
+def _remaining_s(failures: int, last_failure: float, now: float, most_s: float = MAX_S) -> float:
     if not failures:
         return 0.0
-    delay_s = min(MAX_S, FIRST_S * 2.0 ** min(failures - 1, 10))
+    delay_s = min(most_s, FIRST_S * 2.0 ** min(failures - 1, 10))
     return max(0.0, last_failure + delay_s - now)

@@ -50,7 +50,7 @@ def scale(
     if missing <= 0:
         return []
     if not limits_indexes(job):
-        remaining_s = backoff.remaining_s(now)
+        remaining_s = backoff.remaining_s(now, features)
         if remaining_s > 0:
             return [Again(remaining_s)]
     if is_indexed(job):

@@ -1,6 +1,7 @@
 """Which pods of a StatefulSet go to be made of the new revision: the last ones first.
 
-Source: kubernetes v1.36 pkg/controller/statefulset/stateful_set_control.go.
+Source: kubernetes v1.36 pkg/controller/statefulset/stateful_set_control.go;
+kubernetes/kubernetes#137666 for pods that start side by side.
 """
 
 from __future__ import annotations
@@ -39,13 +40,12 @@ def _one_by_one(work: Work, partition: int) -> list[Object]:
 
 
 def _several(work: Work, partition: int, most: int) -> list[Object]:
-    spare = most - sum(map(work.is_unavailable, work.replicas))
-    outdated = [
-        pod
-        for pod in reversed(work.replicas[partition:])
-        if pod is not None and _is_outdated(work, pod)
-    ]
-    return outdated[: max(spare, 0)]
+    """Side by side, a pod that is to be replaced anyway holds nobody up by being away."""
+    outdated = [pod for pod in work.replicas if pod is not None and _is_outdated(work, pod)]
+    counted = [pod for pod in work.replicas if work.in_order or pod not in outdated]
+    spare = most - sum(map(work.is_unavailable, counted))
+    doomed = [pod for pod in reversed(work.replicas[partition:]) if pod in outdated]
+    return doomed[: max(spare, 0)]
 
 
 def _is_outdated(work: Work, pod: Object) -> bool:

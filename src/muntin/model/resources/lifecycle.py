@@ -144,10 +144,8 @@ flowcontrol.apiserver.k8s.io PriorityLevelConfiguration 1.26 spec limited lendab
 - PersistentVolume 1.28 status lastPhaseTransitionTime
 - PersistentVolumeClaim 1.22 spec dataSourceRef
 - PodTemplate 1.21 metadata generation
-batch Job 1.29 spec backoffLimitPerIndex
 batch Job 1.22 spec completionMode
 batch Job 1.32 spec managedBy
-batch Job 1.29 spec maxFailedIndexes
 batch Job 1.26 spec podFailurePolicy
 batch Job 1.29 spec podReplacementPolicy
 batch Job 1.31 spec successPolicy
@@ -158,7 +156,11 @@ storage.k8s.io CSIDriver 1.27 spec seLinuxMount
 storage.k8s.io CSIDriver 1.21 spec tokenRequests
 """
 # Fields that a version knows and does not serve unless asked to, until then (9.9: so far none).
+# Source: pkg/features/kube_features.go; kubernetes/kubernetes#139466 for maxUnavailable.
 _OFF = """
+apps StatefulSet 1.37 spec updateStrategy rollingUpdate maxUnavailable
+batch Job 1.29 spec backoffLimitPerIndex
+batch Job 1.29 spec maxFailedIndexes
 coordination.k8s.io Lease 9.9 spec preferredHolder
 coordination.k8s.io Lease 9.9 spec strategy
 batch Job 1.21 spec ttlSecondsAfterFinished
@@ -193,6 +195,8 @@ PREFIXED_JOB_LABELS: Version = (1, 27)
 # Since then, ports of the containers of templates on the node's network have no ports of the node
 # by default. Source: CHANGELOG-1.28, DefaultHostNetworkHostPortsInPodTemplates.
 TEMPLATES_WITHOUT_HOST_PORTS: Version = (1, 28)
+# In this one version, rules that fail an index of a job are dropped. Source: KEP 3850, alpha.
+INDEX_RULES_DROPPED: Version = (1, 28)
 # Columns of `kubectl get` that came later: group (core is -), kind, column, the first version.
 _COLUMNS = """
 - PersistentVolume VolumeAttributesClass 1.29
