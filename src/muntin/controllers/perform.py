@@ -16,9 +16,11 @@ from muntin.controllers.rules.actions import (
     Delete,
     Failure,
     InBatches,
+    InOrder,
     Note,
     Object,
     Patch,
+    Single,
     Told,
     Update,
 )
@@ -63,16 +65,17 @@ class Performer:
                 known = outcome.again_s
                 outcome.again_s = action.delay_s if known is None else min(known, action.delay_s)
             elif isinstance(action, InBatches):
-                await self._in_batches(action.actions, outcome)
-            elif isinstance(action, Note):
-                self._recorder.event(action.about, action.type, action.reason, action.message)
+                failed = await self._in_batches(action.actions, outcome)
+                if failed and action.fatal:
+                    return outcome
             else:
                 await self._one(action)
         return outcome
 
     async def _in_batches(
-        self, actions: Sequence[Create | Delete | Patch], outcome: Outcome
-    ) -> None:
+        self, actions: Sequence[Create | Delete | Patch | InOrder], outcome: Outcome
+    ) -> bool:
+        """Whether one of them failed."""
         start, size = 0, 1
         while start < len(actions):
             batch = actions[start : start + size]
@@ -80,18 +83,25 @@ class Performer:
             failed = [error for error in results if error is not None]
             if failed:
                 outcome.error = failed[0]
-                outcome.failure = _failure(batch[0].told, failed[0])
-                return
+                outcome.failure = _failure(batch[0], failed[0])
+                return True
             start, size = start + size, min(size * 2, MAX_BATCH)
+        return False
 
-    async def _attempt(self, action: Create | Delete | Patch) -> errors.MuntinError | None:
+    async def _attempt(
+        self, action: Create | Delete | Patch | InOrder
+    ) -> errors.MuntinError | None:
         try:
-            await self._one(action)
+            for each in action.actions if isinstance(action, InOrder) else (action,):
+                await self._one(each)
         except errors.MuntinError as err:
             return err
         return None
 
-    async def _one(self, action: Create | Update | Patch | Delete) -> None:
+    async def _one(self, action: Single) -> None:
+        if isinstance(action, Note):
+            self._recorder.event(action.about, action.type, action.reason, action.message)
+            return
         try:
             written = await self._write(action)
         except errors.MuntinError as err:
@@ -152,7 +162,10 @@ class Performer:
             told = told.also
 
 
-def _failure(told: Told | None, error: errors.MuntinError) -> Failure | None:
+def _failure(
+    action: Create | Delete | Patch | InOrder, error: errors.MuntinError
+) -> Failure | None:
+    told = None if isinstance(action, InOrder) else action.told
     if told is None or not told.failure_reason or _is_terminating(error):
         return None
     return Failure(told.failure_reason, error.message)

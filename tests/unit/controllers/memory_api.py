@@ -8,7 +8,16 @@ import copy
 
 from objects import NOW
 
-from muntin.controllers.rules.actions import Again, Create, Delete, InBatches, Note, Patch, Update
+from muntin.controllers.rules.actions import (
+    Again,
+    Create,
+    Delete,
+    InBatches,
+    InOrder,
+    Note,
+    Patch,
+    Update,
+)
 from muntin.model import pods, times
 from muntin.model.resources import PODS
 
@@ -140,8 +149,10 @@ class MemoryApi:
 
 def _each(actions):
     for action in actions:
-        if isinstance(action, InBatches):
-            yield from action.actions
+        if isinstance(action, InBatches | InOrder):
+            yield from _each(action.actions)
         elif not isinstance(action, Note | Again):
             yield action
-        assert isinstance(action, Create | Update | Patch | Delete | InBatches | Note | Again)
+        assert isinstance(
+            action, Create | Update | Patch | Delete | InBatches | InOrder | Note | Again
+        )

@@ -1,6 +1,6 @@
 """Builders of API objects for the tables of controller tests."""
 
-from muntin.controllers.rules.actions import Create, Delete, InBatches, Note, Patch, Update
+from muntin.controllers.rules.actions import Create, Delete, InBatches, InOrder, Note, Patch, Update
 from muntin.model import times
 
 NOW = 1_700_000_000.0
@@ -99,7 +99,7 @@ def said(actions):
             words.append(f"patch {action.resource.singular} {action.name}")
         elif isinstance(action, Delete):
             words.append(f"delete {action.resource.singular} {action.obj['metadata']['name']}")
-        elif isinstance(action, InBatches):
+        elif isinstance(action, InBatches | InOrder):
             words += said(action.actions)
         elif isinstance(action, Note):
             words.append(f"note {action.reason}")

@@ -3,7 +3,7 @@
 import pytest
 from objects import APP, NOW, at, meta, owner_ref, pod, said, status_of, template, workload
 
-from muntin.controllers.rules.actions import Create, Note, Update
+from muntin.controllers.rules.actions import Create, InBatches, Note, Update
 from muntin.controllers.rules.stateful_history import newest
 from muntin.controllers.rules.stateful_identity import INDEX_LABEL, NAME_LABEL, REVISION_LABEL
 from muntin.controllers.rules.statefulset import Snapshot, reconcile
@@ -222,6 +222,17 @@ def test_labels_of_identity_are_put_back():
     assert events(actions) == [
         "Normal SuccessfulUpdate: Update Pod web-0 in StatefulSet web successful"
     ]
+
+
+def test_side_by_side_each_kind_of_step_is_one_burst():
+    owner = stateful_set(2, podManagementPolicy="Parallel")
+    actions = decide(owner, [member(owner, 2), member(owner, 3)])
+    batches = [action for action in actions if isinstance(action, InBatches)]
+    assert [words([batch]) for batch in batches] == [
+        ["create pod web-0", "create pod web-1"],
+        ["delete pod web-3", "delete pod web-2"],
+    ]
+    assert all(batch.fatal for batch in batches)
 
 
 # -- updates -----------------------------------------------------------------------------------

@@ -76,16 +76,6 @@ class Delete:
     told: Told | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InBatches:
-    """The same action on many objects: 1, 2, 4, 8... at once, ending with the first bad batch.
-
-    So a namespace without quota costs one refused request and not five hundred.
-    """
-
-    actions: tuple[Create | Delete | Patch, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """An event about ``about``."""
@@ -94,6 +84,28 @@ class Note:
     type: str
     reason: str
     message: str
+
+
+Single: TypeAlias = Create | Update | Patch | Delete | Note
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """What one of a batch takes, one after the other, ending with the first that fails."""
+
+    actions: tuple[Single, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InBatches:
+    """The same action on many objects: 1, 2, 4, 8... at once, ending with the first bad batch.
+
+    So a namespace without quota costs one refused request and not five hundred. Where a bad batch
+    is ``fatal``, nothing that follows is done, either.
+    """
+
+    actions: tuple[Create | Delete | Patch | InOrder, ...]
+    fatal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

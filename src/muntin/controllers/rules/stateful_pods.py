@@ -12,11 +12,11 @@ from muntin.controllers.rules import stateful_claims as claims
 from muntin.controllers.rules.actions import (
     NORMAL,
     WARNING,
-    Action,
     Create,
     Delete,
     Note,
     Object,
+    Single,
     Told,
     Update,
 )
@@ -74,7 +74,7 @@ class Work:
 class Step:
     """What to do about one pod; whether those after it must wait."""
 
-    actions: list[Action] = field(default_factory=list)
+    actions: list[Single] = field(default_factory=list)
     waits: bool = False
 
 
@@ -85,7 +85,7 @@ def of_replica(work: Work, index: int) -> Step:
         return Step(_creation(work, work.missing[index]), waits=True)
     if has_ended(work, pod):
         return Step(_replacement(work, pod), waits=True)
-    actions: list[Action] = []
+    actions: list[Single] = []
     if pods.phase(pod) == "Pending":
         if _leaving_claim(work, pod):
             return Step(waits=True)
@@ -128,12 +128,12 @@ def deletion(work: Work, pod: Object) -> Delete:
     return Delete(resource=PODS, obj=pod, told=_told(work, "delete", pod))
 
 
-def claim_owners(work: Work, pod: Object) -> list[Action]:
+def claim_owners(work: Work, pod: Object) -> list[Single]:
     """Give the pod's claims the owners that the retention policy asks for."""
     stateful_set = work.stateful_set
     if not claims.has_policy(stateful_set):
         return []
-    actions: list[Action] = []
+    actions: list[Single] = []
     for claim in claims.existing(stateful_set, pod, work.claims):
         if claims.owners_match(stateful_set, pod, claim):
             continue
@@ -148,7 +148,7 @@ def claim_owners(work: Work, pod: Object) -> list[Action]:
     return actions
 
 
-def _creation(work: Work, pod: Object) -> list[Action]:
+def _creation(work: Work, pod: Object) -> list[Single]:
     if claims.is_stale(work.stateful_set, pod, work.claims):
         return []  # the claim goes first, with the pod that had it
     leaving = _leaving_claim(work, pod)
@@ -161,10 +161,10 @@ def _creation(work: Work, pod: Object) -> list[Action]:
     return [*_missing_claims(work, pod, starting=True), create]
 
 
-def _replacement(work: Work, pod: Object) -> list[Action]:
+def _replacement(work: Work, pod: Object) -> list[Single]:
     if pods.is_deleting(pod):
         return []
-    notes: list[Action] = []
+    notes: list[Single] = []
     if ApiFeature.STATEFUL_REPLACED_UNSAID not in work.features:
         meta = work.stateful_set["metadata"]
         failed = pods.phase(pod) == "Failed"
@@ -179,7 +179,7 @@ def _replacement(work: Work, pod: Object) -> list[Action]:
     return [*notes, deletion(work, pod)]
 
 
-def _mending(work: Work, pod: Object) -> list[Action]:
+def _mending(work: Work, pod: Object) -> list[Single]:
     """The pod's labels, volumes and claims, where somebody changed them."""
     stateful_set = work.stateful_set
     owners = claim_owners(work, pod) if pods.phase(pod) != "Pending" else []
@@ -189,7 +189,7 @@ def _mending(work: Work, pod: Object) -> list[Action]:
     if not has_identity(pod):
         indexed = ApiFeature.STATEFUL_INDEX_LABELS in work.features
         mended = with_identity(mended, indexed=indexed)
-    creations: list[Action] = []
+    creations: list[Single] = []
     if not has_storage(stateful_set, pod):
         mended = with_storage(stateful_set, mended)
         creations = _missing_claims(work, pod)
@@ -205,7 +205,7 @@ def _leaving_claim(work: Work, pod: Object) -> str:
     return ""
 
 
-def _missing_claims(work: Work, pod: Object, *, starting: bool = False) -> list[Action]:
+def _missing_claims(work: Work, pod: Object, *, starting: bool = False) -> list[Single]:
     return [
         Create(
             resource=PERSISTENT_VOLUME_CLAIMS,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from muntin.controllers.rules import stateful_history as history
 from muntin.controllers.rules import stateful_pods as steps
-from muntin.controllers.rules.actions import Action, Again, Object
+from muntin.controllers.rules.actions import Action, Again, InBatches, InOrder, Object
 from muntin.controllers.rules.ownership import Claim, claim, is_controlled_by
 from muntin.controllers.rules.pod_ranking import ready_since
 from muntin.controllers.rules.stateful_identity import (
@@ -131,21 +131,39 @@ def _stays_behind(stateful_set: Object, ordinal: int) -> bool:
 
 def _steps(work: steps.Work) -> tuple[list[Action], int]:
     """What to do in this round, and how many of it are pods deleted for an update."""
+    if not work.in_order:
+        return _burst(work)
     actions: list[Action] = []
     for index in range(len(work.replicas)):
         step = steps.of_replica(work, index)
         actions += step.actions
-        if step.waits and work.in_order:
+        if step.waits:
             return actions, 0
     for pod in work.condemned:
         actions += steps.claim_owners(work, pod)
     for pod in work.condemned:
         step = steps.of_condemned(work, pod)
         actions += step.actions
-        if step.waits and work.in_order:
+        if step.waits:
             return actions, 0
     doomed = pods_to_update(work)
     return [*actions, *(steps.deletion(work, pod) for pod in doomed)], len(doomed)
+
+
+def _burst(work: steps.Work) -> tuple[list[Action], int]:
+    """As `_steps`, where no pod waits for another: each kind of step for all pods at once."""
+    indexes = range(len(work.replicas))
+    batches = [
+        [steps.of_replica(work, index).actions for index in indexes],
+        [steps.claim_owners(work, pod) for pod in work.condemned],
+        [steps.of_condemned(work, pod).actions for pod in work.condemned],
+    ]
+    rows = [tuple(InOrder(tuple(step)) for step in batch if step) for batch in batches]
+    doomed = pods_to_update(work)
+    return [
+        *(InBatches(batch, fatal=True) for batch in rows if batch),
+        *(steps.deletion(work, pod) for pod in doomed),
+    ], len(doomed)
 
 
 def _look_again(work: steps.Work, owned: Sequence[Object]) -> list[Action]:
