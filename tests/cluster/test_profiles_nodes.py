@@ -1,0 +1,238 @@
+"""Kubelets of different versions and builds side by side: what kubectl and processes show of each.
+
+The sides of every edge are typed by hand from the documentation of the versions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from profile_lab import IMAGES, NODES, ProfileLab, pod
+from whole_cluster import eventually
+
+from muntin.cluster.paths import ClusterPaths
+from muntin.model import quantity
+from muntin.model.windows import Feature
+
+SERVERCORE = "mcr.microsoft.com/windows/servercore"
+reproduces = pytest.mark.reproduces
+LIMITS = {"limits": {"cpu": "500m", "memory": "128Mi"}}
+AS_USER = {"windowsOptions": {"runAsUserName": "ContainerUser"}}
+AS_HOST = {"windowsOptions": {"hostProcess": True, "runAsUserName": "NT AUTHORITY\\SYSTEM"}}
+
+
+def with_image(name: str, node: str, tag: str) -> Any:
+    return pod(name, node, {"image": f"{SERVERCORE}:{tag}"})
+
+
+def odd_pods() -> list[Any]:
+    """Pods that some nodes take, and others refuse."""
+    on_host = {"hostNetwork": True, "securityContext": AS_HOST}
+    secret = {"name": "s", "secret": {"secretName": "words", "defaultMode": 0o400}}
+    return [
+        with_image("docker-1903", "w1909", "1903"),
+        with_image("containerd-1903", "k134", "1903"),
+        with_image("older-on-2025", "w2025", "ltsc2022"),
+        with_image("older-on-2022", "w2022", "ltsc2019"),
+        with_image("newer-on-2019", "k134", "ltsc2022"),
+        pod("os-at-1-23", "w20h2", os={"name": "linux"}),
+        pod("os-at-1-24", "w2022", os={"name": "linux"}),
+        pod("host-process-1-22", "w2004", **on_host),
+        pod("host-process-1-23", "w20h2", **on_host),
+        pod("in-memory", "k134", volumes=[{"name": "m", "emptyDir": {"medium": "Memory"}}]),
+        pod(
+            "ignored",
+            "k134",
+            {
+                "securityContext": {"readOnlyRootFilesystem": True, "runAsUser": 1000},
+                "volumeMounts": [{"name": "s", "mountPath": "c:\\s"}],
+            },
+            volumes=[secret],
+            hostAliases=[{"ip": "10.0.0.1", "hostnames": ["alias.test"]}],
+            dnsPolicy="ClusterFirstWithHostNet",
+        ),
+    ]
+
+
+@pytest.fixture(scope="module")
+def stage(profiles: ProfileLab) -> Iterator[ProfileLab]:
+    """A pod ``on-NODE`` on every node, and the odd ones."""
+    same = {"resources": LIMITS, "securityContext": AS_USER}
+    volume = {"name": "p", "projected": {"sources": [{"secret": {"name": "words"}}]}}
+    mount = {"volumeMounts": [{"name": "p", "mountPath": "c:\\p"}]}
+    words = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "words"}}
+    profiles.cluster.apply({**words, "stringData": {"word": "hello"}})
+    everywhere = [pod(f"on-{node}", node, {**same, **mount}, volumes=[volume]) for node in NODES]
+    profiles.run([*everywhere, *odd_pods()])
+    names = [f"pod/on-{node}" for node in NODES]
+    profiles.cluster.kubectl(
+        "wait", *names, "--for=condition=Ready", "--timeout=120s", timeout_s=130
+    )
+    yield profiles
+    profiles.cluster.kubectl("delete", "pods", "--all", "--wait=false")
+
+
+def sides(works: str, fails: str) -> Any:
+    """One parameter per node: (node, whether the row is open there)."""
+    rows = [(node, True) for node in works.split()] + [(node, False) for node in fails.split()]
+    return pytest.mark.parametrize(("node", "is_open"), rows, ids=[node for node, _ in rows])
+
+
+@reproduces(Feature.WINDOWS_BUILD_LABEL)
+@sides("w1909 w2025 k134", "w1903 w2016")
+def test_the_label_of_the_build(stage: ProfileLab, node: str, is_open: bool):
+    labels = stage.nodes[node]["metadata"]["labels"]
+    assert ("node.kubernetes.io/windows-build" in labels) is is_open
+
+
+def test_nodes_say_which_release_kubelet_and_runtime_they_have(stage: ProfileLab):
+    builds = {"w2016": 14393, "w1709": 16299, "w1803": 17134, "w2022": 20348, "w2025": 26100}
+    for name, (_, version, runtime) in NODES.items():
+        info = stage.nodes[name]["status"]["nodeInfo"]
+        assert info["kubeletVersion"] == info["kubeProxyVersion"] == f"v{version}.0"
+        assert info["containerRuntimeVersion"].startswith(f"{runtime}://")
+        if name in builds:
+            assert info["kernelVersion"].startswith(f"10.0.{builds[name]}.")
+
+
+@reproduces(Feature.MEMORY_PRESSURE)
+@sides("w2025 k134", "w23h2 w2022")
+def test_what_the_kubelet_keeps_from_pods(stage: ProfileLab, node: str, is_open: bool):
+    status = stage.nodes[node]["status"]
+    has, gives = (quantity.value(status[key]["memory"]) for key in ("capacity", "allocatable"))
+    assert has - gives == (500 if is_open else 100) << 20
+
+
+@reproduces(Feature.RUN_AS_USER_NAME)
+@sides("w1909 w2004", "w1903 w1809")
+def test_who_a_container_runs_as(stage: ProfileLab, node: str, is_open: bool):
+    user = stage.exec(f"on-{node}", "whoami.exe").strip().partition("\\")[2]
+    assert user == ("ContainerUser" if is_open else "ContainerAdministrator")
+    said = [event for event in stage.events(f"on-{node}") if "runAsUserName" in event]
+    assert bool(said) is not is_open
+
+
+@reproduces(Feature.OBSERVED_GENERATION)
+@sides("k134", "k133 w2025")
+def test_the_generation_that_the_kubelet_acted_on(stage: ProfileLab, node: str, is_open: bool):
+    assert ("observedGeneration" in stage.pod(f"on-{node}")["status"]) is is_open
+
+
+@reproduces(Feature.STATUS_VOLUME_MOUNTS)
+@sides("w2025 k133", "w23h2 w2016")
+def test_the_mounts_in_the_status(stage: ProfileLab, node: str, is_open: bool):
+    (container,) = stage.pod(f"on-{node}")["status"]["containerStatuses"]
+    assert ("volumeMounts" in container) is is_open
+
+
+@reproduces(Feature.CONTAINER_METRICS)
+@sides("w1809 k134", "w1803 w2016")
+def test_what_containers_use(stage: ProfileLab, node: str, is_open: bool):
+    path = f"/api/v1/nodes/{node}/proxy/stats/summary"
+    found = stage.cluster.kubectl("get", "--raw", path, check=False)
+    pods = json.loads(found.stdout)["pods"] if found.returncode == 0 else []
+    assert bool(pods) is is_open
+
+
+@reproduces(Feature.CPU_HARD_CAP)
+@sides("w1709 k134", "w2016")
+def test_a_limit_of_cpu_is_a_cap_or_a_weight(stage: ProfileLab, node: str, is_open: bool):
+    """The job object of a container is a cgroup here: it has a quota, or only a weight."""
+    group = ClusterPaths(stage.cluster.name).cgroup()
+    roots = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/cpu")]
+    files = [file for root in roots for file in (root / group / node).glob("*/cpu.*")]
+    capped = [file for file in files if file.name == "cpu.cfs_quota_us" and int(_text(file)) > 0]
+    capped += [file for file in files if file.name == "cpu.max" and "max" not in _text(file)]
+    assert files
+    assert bool(capped) is is_open
+
+
+def _text(file: Path) -> str:
+    return file.read_text().strip()
+
+
+@reproduces(Feature.CONTAINERD_PULL_ERRORS)
+def test_each_runtime_refuses_another_release_in_its_own_words(stage: ProfileLab):
+    events = "\n".join(stage.events("containerd-1903"))
+    assert "no match for platform in manifest: not found" in events
+    events = "\n".join(stage.events("docker-1903"))
+    assert (
+        "no matching manifest for windows/amd64 10.0.18363 in the manifest list entries" in events
+    )
+
+
+@reproduces(Feature.OLDER_IMAGES)
+def test_images_of_another_release(stage: ProfileLab):
+    stage.cluster.wait_ready("older-on-2025")
+    version = stage.exec("older-on-2025", "cmd.exe", "/c", "ver")
+    assert "10.0.20348" in version
+    for name in ("older-on-2022", "newer-on-2019"):
+        eventually(lambda pod=name: any("Failed to pull" in row for row in stage.events(pod)))
+        assert stage.pod(name)["status"]["phase"] == "Pending"
+    own = stage.exec("on-w23h2", "cmd.exe", "/c", "ver")
+    assert "10.0.20348" in own, IMAGES["w23h2"]
+
+
+@reproduces(Feature.POD_OS_ADMISSION)
+def test_a_pod_of_another_system_that_was_put_there_all_the_same(stage: ProfileLab):
+    refused = stage.pod_when("os-at-1-24", lambda status: status.get("phase") == "Failed")
+    assert refused["status"]["reason"] == "PodOSNotSupported"
+    assert refused["status"]["message"] == (
+        "Failed to admit pod as the OS field doesn't match node OS"
+    )
+    stage.cluster.wait_ready("os-at-1-23")
+
+
+@reproduces(Feature.HOST_PROCESS)
+def test_a_kubelet_before_host_processes_says_so(stage: ProfileLab):
+    words = "feature 'WindowsHostProcessContainers' is not enabled"
+
+    def said(name: str) -> bool:
+        return any("FailedCreatePodSandBox" in row for row in stage.events(name))
+
+    for name in ("host-process-1-22", "host-process-1-23"):
+        eventually(lambda pod=name: said(pod), 60, name)
+    assert words in "\n".join(stage.events("host-process-1-22"))
+    assert words not in "\n".join(stage.events("host-process-1-23"))
+
+
+@reproduces(Feature.EMPTY_DIR_MEMORY)
+def test_volumes_in_memory_are_refused(stage: ProfileLab):
+    eventually(
+        lambda: any(
+            "FailedMount" in row and "medium Memory is not supported" in row
+            for row in stage.events("in-memory")
+        )
+    )
+
+
+@reproduces(
+    Feature.READ_ONLY_ROOT,
+    Feature.RUN_AS_USER,
+    Feature.MANAGED_HOSTS_FILE,
+    Feature.FILE_MODES,
+    Feature.CLUSTER_FIRST_WITH_HOST_NET,
+)
+def test_what_windows_ignores_has_no_effect(stage: ProfileLab):
+    stage.cluster.wait_ready("ignored")
+    stage.exec("ignored", "cmd.exe", "/c", "echo x > c:\\written.txt")
+    assert "x" in stage.exec("ignored", "cmd.exe", "/c", "type c:\\written.txt")
+    hosts = stage.exec("ignored", "cmd.exe", "/c", "dir /b c:\\windows\\system32\\drivers\\etc")
+    if "hosts" in hosts:
+        command = ("cmd.exe", "/c", "type c:\\windows\\system32\\drivers\\etc\\hosts")
+        assert "alias.test" not in stage.exec("ignored", *command)
+    assert "ContainerAdministrator" in stage.exec("ignored", "whoami.exe")
+    assert "hello" in stage.exec("ignored", "cmd.exe", "/c", "type c:\\s\\word")
+    ignored = [row for row in stage.events("ignored") if row.startswith("IgnoredOnWindows")]
+    assert len(ignored) >= 4
+
+
+@reproduces(Feature.PROJECTED_VOLUMES)
+@sides("w1803 k134", "w1709 w2016")
+def test_projected_volumes_before_1803(stage: ProfileLab, node: str, is_open: bool):
+    said = [row for row in stage.events(f"on-{node}") if "projected" in row]
+    assert bool(said) is not is_open
