@@ -9,7 +9,9 @@ from muntin.cli import (
     cri,
     down,
     errors,
+    explain,
     kubeconfig,
+    lint,
     load,
     logs,
     shell,
@@ -38,6 +40,8 @@ COMMANDS = (
     kubeconfig.command,
     load.command,
     cri.command,
+    lint.command,
+    explain.command,
     build_base.command,
     version.command,
 )

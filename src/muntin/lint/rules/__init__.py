@@ -1,0 +1,12 @@
+"""All rules, by the row of the gates table whose texts they print; one file per area."""
+
+from __future__ import annotations
+
+from muntin.lint.rule import Rule
+from muntin.lint.rules import pods, scheduling, security, services, volumes
+from muntin.model.windows import Feature
+
+AREAS = (pods, scheduling, security, services, volumes)
+RULES: dict[Feature, Rule] = {}
+for _area in AREAS:
+    RULES.update(_area.RULES)
