@@ -17,6 +17,7 @@ from muntin.model.windows import Feature, gate
 Object = Mapping[str, Any]
 
 REASON = "IgnoredOnWindows"
+_ISOLATION = "experimental.windows.kubernetes.io/isolation-type"
 
 _LINUX_IDENTITY = (
     "runAsUser",
@@ -57,6 +58,9 @@ def _own_modes(pod: Object) -> bool:
 
 
 _USES: dict[Feature, Callable[[Object], bool]] = {
+    Feature.HYPERV_GATE_REMOVED: lambda pod: (
+        (pod["metadata"].get("annotations") or {}).get(_ISOLATION) == "hyperv"
+    ),
     Feature.RUN_AS_USER: lambda pod: _any_context(pod, *_LINUX_IDENTITY),
     Feature.RUN_AS_USER_NAME: lambda pod: any(
         (effective(pod, one).get("windowsOptions") or {}).get("runAsUserName")

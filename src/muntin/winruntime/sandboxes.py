@@ -12,6 +12,8 @@ import orjson
 from muntin.kit import netns
 from muntin.kit.errors import Invalid, MuntinError, NotFound, Unsupported
 from muntin.kit.log import fields
+from muntin.model.gates import Profile
+from muntin.model.windows import Feature, gate, is_open
 from muntin.seams.cri import Message, Unknown
 from muntin.seams.cri.enums import PodSandboxState
 from muntin.winruntime import processes
@@ -41,10 +43,7 @@ class SandboxRpcs:
         handler = request.get("runtime_handler", "")
         if not config.get("metadata"):
             raise Invalid("sandbox config must include metadata")
-        if handler:
-            raise Unknown(
-                f'failed to get sandbox runtime: no runtime for "{handler}" is configured'
-            )
+        check_handler(handler, self._node.config.profile)
         security = (config.get("windows") or {}).get("security_context") or {}
         if security.get("host_process"):
             raise Unsupported("HostProcess pods are not supported by this runtime")
@@ -167,6 +166,24 @@ def _about(sandbox: SandboxRecord) -> dict[str, Any]:
         "hcnNamespace": sandbox.namespace_id,
         "config": sandbox.config,
     }
+
+
+def check_handler(handler: str, profile: Profile) -> None:
+    """Which RuntimeClass handlers there are: those of the runtime's own configuration."""
+    if not handler:
+        return
+    if is_open(Feature.GUIDE_RUNTIMECLASS_HANDLER_DOCKER, profile) and handler == "docker":
+        return
+    containerds = is_open(Feature.RUNTIMECLASS_CONTAINERD_HANDLERS, profile)
+    if containerds and handler == "runhcs-wcow-process":
+        return
+    if not containerds:
+        text = gate(Feature.RUNTIMECLASS_CONTAINERD_HANDLERS).message
+    elif handler == "runhcs-wcow-hypervisor":
+        text = gate(Feature.PROCESS_ISOLATION_ONLY).message
+    else:
+        text = 'failed to get sandbox runtime: no runtime for "{handler}" is configured'
+    raise Unknown(text.format(handler=handler, sandbox=new_id()))
 
 
 def _pause_program(state_dir: Path) -> Path:

@@ -19,6 +19,7 @@ from muntin.kit.clock import Clock
 from muntin.kit.errors import MuntinError, NotFound, Unavailable
 from muntin.kit.http.server import Answer, HttpServer, Request, Response, Upgrade
 from muntin.kit.log import fields
+from muntin.model.windows import Feature, is_open
 from muntin.seams.cri import Message
 from muntin.seams.streams import portforward, remotecommand
 from muntin.seams.streams.duplex import StreamDuplex
@@ -149,20 +150,22 @@ class StreamingServer:
         await session.finish(remotecommand.exit_status(0))  # as containerd: it joined and left
 
     def _dial(self, wanted: Message) -> portforward.Dial:
-        """As wincat.exe does it from inside the pod's sandbox: to IPv4's loopback."""
+        """As wincat.exe does it from inside the pod, or containerd to the pod's address."""
+        inside = is_open(Feature.PORTFORWARD_CONTAINERD, self._node.config.profile)
 
         async def dial(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
             sandbox = self._node.sandboxes.get(wanted["pod_sandbox_id"])
+            address = LOOPBACK if inside or not sandbox.ips else sandbox.ips[0]
             sock = netns.socket_in(sandbox.netns, socket.AF_INET)
             sock.setblocking(False)
             try:
-                await asyncio.get_running_loop().sock_connect(sock, (LOOPBACK, port))
+                await asyncio.get_running_loop().sock_connect(sock, (address, port))
                 return await asyncio.open_connection(sock=sock)
             except OSError as err:
                 sock.close()
                 raise Unavailable(
                     f"failed to execute port forward in sandbox: Failed to connect to "
-                    f"{LOOPBACK}:{port} because {connect_error(err.errno)}: exit status 1"
+                    f"{address}:{port} because {connect_error(err.errno)}: exit status 1"
                 ) from err
 
         return dial

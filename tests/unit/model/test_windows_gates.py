@@ -128,7 +128,7 @@ def test_pull_errors_are_the_runtimes_own():
 
 
 def test_rows_have_hand_typed_edges():
-    others = {Feature.DSR_BY_DEFAULT, Feature.CONTAINERD_PULL_ERRORS}
+    others = {Feature.DSR_BY_DEFAULT}
     by_hand = {*HNS_EDGES, *KUBERNETES_EDGES, *BUILD_EDGES, *NOWHERE, *others}
     assert set(first.ROWS) == by_hand
     assert [f for f in GATES if not GATES[f].source or not GATES[f].summary.endswith(".")] == []

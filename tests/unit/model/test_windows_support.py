@@ -3,10 +3,10 @@
 from datetime import date
 
 import pytest
+from windows_profiles import at
 
 from muntin.model.windows.support import LIFECYCLES, builds_of, lifecycle, unsupported
 from muntin.model.windows_releases import BUILDS
-from unit.model.windows_profiles import at
 
 NODES = {
     "1.5": [14393],

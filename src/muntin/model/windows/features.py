@@ -64,7 +64,6 @@ class Feature(StrEnum):
     # runtime
     FEATURE_STAGE_ALPHA_1_5 = "feature-stage-alpha-1-5"
     APPRENDA_PAUSE_IMAGE = "apprenda-pause-image"
-    FEATURE_STAGE_ALPHA_1_8 = "feature-stage-alpha-1-8"
     PREREQ_LINUX_CONTROL_PLANE_1_8 = "prereq-linux-control-plane-1-8"
     PREREQ_DOCKER_17_06_1_EE_2 = "prereq-docker-17-06-1-ee-2"
     DOCKER_IS_RUNTIME_1_9 = "docker-is-runtime-1-9"
@@ -85,7 +84,6 @@ class Feature(StrEnum):
     PORT_FORWARD_1_15 = "port-forward-1-15"
     T14_WINCAT = "t14-wincat"
     T16_PAUSE_ROLE = "t16-pause-role"
-    HYPERV_ROADMAP = "hyperv-roadmap"
     GUIDE_RUNTIMECLASS_HANDLER_DOCKER = "guide-runtimeclass-handler-docker"
     DOCKERSHIM_REMOVED = "dockershim-removed"
     CRI_V1_ONLY = "cri-v1-only"

@@ -352,12 +352,4 @@ ROWS: dict[Feature, Gate] = {
         Otherwise.DIFFER,
         "feature gate RecursiveReadOnlyMounts: beta 1.31, GA 1.33",
     ),
-    Feature.CONTAINERD_PULL_ERRORS: _gate(
-        "An image of another release fails with containerd's message; docker has its own.",
-        Condition(runtime=frozenset({"containerd"})),
-        "status.containerStatuses[*].state.waiting.message",
-        Otherwise.DIFFER,
-        "docker/for-win issues and containerd issues: no matching manifest, no match for platform",
-        Evidence.REPORTED,
-    ),
 }
