@@ -55,7 +55,8 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     cni.install(runtime.cni_bin_dirs[0], hns_config.socket_path)
 
     async def configure(cidr: IPv4Network) -> None:
-        await ensure_network(node_hns, cidr)
+        if not is_open(Feature.HNS_ADMIN_CREATED_NETWORK, profile):
+            await ensure_network(node_hns, cidr)
         pod_network.write_conflist(
             runtime.cni_conf_dir, _conflist(config, row, profile, cidr, runtime.state_dir)
         )

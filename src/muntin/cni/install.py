@@ -79,8 +79,11 @@ def win_bridge_conf(
     Pods leave the cluster under the node's address, except to pods, services and nodes; service
     IPs and the node's own address are diverted to the host, which l2bridge needs.
     """
-    exceptions = [str(cluster_cidr), str(service_cidr), str(node_network)]
-    diverted = [str(service_cidr), f"{node_ip}/32"]
+    exceptions, diverted = [], []  # type: list[str], list[str]
+    if not is_open(Feature.CNI_OUTBOUNDNAT_EXCEPTIONS, profile):
+        exceptions = [str(cluster_cidr), str(service_cidr), str(node_network)]
+    if not is_open(Feature.CNI_ROUTE_NEEDENCAP, profile):
+        diverted = [str(service_cidr), f"{node_ip}/32"]
     has_hcn = is_open(Feature.HCN_V2, profile)
     policies = _policies(exceptions, diverted) if has_hcn else _policies_v1(exceptions, diverted)
     first = pod_cidr.network_address + _FIRST_POD_ADDRESS
@@ -98,8 +101,10 @@ def win_bridge_conf(
         "dns": {"nameservers": [str(dns_server)], "search": [f"svc.{dns_domain}"]},
         "policies": [{"name": "EndpointPolicy", "value": policy} for policy in policies],
     }
-    version = "1.0.0" if has_hcn else "0.3.0"
-    return {"cniVersion": version, "name": _NETWORK, "plugins": [plugin]}
+    newer = has_hcn and is_open(Feature.CNI_VERSION_0_2_0, profile)
+    conf = {"cniVersion": "1.0.0" if newer else "0.3.0", "name": _NETWORK, "plugins": [plugin]}
+    checks = is_open(Feature.CNI_CHECK_MISSING, profile)
+    return conf if checks else conf | {"disableCheck": True}
 
 
 def _policies(exceptions: list[str], diverted: list[str]) -> Sequence[Mapping[str, Any]]:

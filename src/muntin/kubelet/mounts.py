@@ -21,7 +21,7 @@ from muntin.kubelet.hosts_file import (
 from muntin.kubelet.logs import last_lines
 from muntin.kubelet.volumes.mounter import Volume
 from muntin.kubelet.volumes.sub_path import prepare_sub_path
-from muntin.model.windows import Feature
+from muntin.model.windows import Feature, gate
 
 Object = Mapping[str, Any]
 
@@ -69,6 +69,8 @@ def _volume_mount(
     if sub_path:
         root = config.files.local(path)
         found = prepare_sub_path(root, sub_path, create=volume.creates_sub_paths)
+        if found.is_file() and not config.platform.has(Feature.SINGLE_FILE_MAPPING):
+            raise Invalid(gate(Feature.SINGLE_FILE_MAPPING).message)
         path = config.platform.join(path, *found.relative_to(root.resolve()).parts)
     result = {
         "container_path": config.platform.container_path(mount["mountPath"]),

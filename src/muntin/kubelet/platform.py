@@ -75,11 +75,12 @@ class Platform:
 
     def container_path(self, path: str) -> str:
         """A mount path as the runtime gets it: absolute, with a drive on Windows."""
-        return absolute_windows_path(path) if self.is_windows else path
+        has_drives = not self.has(Feature.MOUNTPATH_WINDOWS_FORM)
+        return absolute_windows_path(path) if has_drives else path
 
     def host_path(self, path: str) -> str:
         """A hostPath as the runtime gets it."""
-        if self.is_windows and is_windows_local_path(path):
+        if not self.has(Feature.HOSTPATH_WINDOWS_FORM) and is_windows_local_path(path):
             return absolute_windows_path(path)
         return path
 

@@ -18,6 +18,7 @@ Object = Mapping[str, Any]
 
 REASON = "IgnoredOnWindows"
 _ISOLATION = "experimental.windows.kubernetes.io/isolation-type"
+_RESOLVER_FILES = ("/etc/resolv.conf", "/etc/hosts")
 
 _LINUX_IDENTITY = (
     "runAsUser",
@@ -42,6 +43,21 @@ def _any_mount(pod: Object, field: str) -> bool:
         for container in all_containers(pod)
         for mount in container.get("volumeMounts") or ()
     )
+
+
+def _any_volume(pod: Object, *kinds: str) -> bool:
+    volumes = pod["spec"].get("volumes") or ()
+    return any(volume.get(kind) for volume in volumes for kind in kinds)
+
+
+def _any_variable(pod: Object, *kinds: str) -> bool:
+    """Whether a container's environment is taken from such an object."""
+    for container in all_containers(pod):
+        sources = [row.get("valueFrom") or {} for row in container.get("env") or ()]
+        sources += container.get("envFrom") or ()
+        if any(source.get(kind) for source in sources for kind in kinds):
+            return True
+    return False
 
 
 def _own_modes(pod: Object) -> bool:
@@ -76,8 +92,22 @@ _USES: dict[Feature, Callable[[Object], bool]] = {
     Feature.CLUSTER_FIRST_WITH_HOST_NET: lambda pod: (
         pod["spec"].get("dnsPolicy") == "ClusterFirstWithHostNet"
     ),
-    Feature.PROJECTED_VOLUMES: lambda pod: any(
-        volume.get("projected") for volume in pod["spec"].get("volumes") or ()
+    Feature.PROJECTED_VOLUMES: lambda pod: _any_volume(
+        pod, "projected", "secret", "configMap", "downwardAPI"
+    ),
+    Feature.SECRETS_BROKEN_1_8: lambda pod: (
+        _any_volume(pod, "secret") or _any_variable(pod, "secretKeyRef", "secretRef")
+    ),
+    Feature.CONFIGMAP_NOT_IMPLEMENTED_1_8: lambda pod: (
+        _any_volume(pod, "configMap") or _any_variable(pod, "configMapKeyRef", "configMapRef")
+    ),
+    Feature.BLOCK_DEVICE_UNSUPPORTED: lambda pod: any(
+        container.get("volumeDevices") for container in all_containers(pod)
+    ),
+    Feature.REGISTRY_NOT_ETC: lambda pod: any(
+        mount.get("mountPath") in _RESOLVER_FILES
+        for container in all_containers(pod)
+        for mount in container.get("volumeMounts") or ()
     ),
 }
 

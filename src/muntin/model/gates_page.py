@@ -23,7 +23,7 @@ _EFFECTS = {
 
 _HEAD = """# What works on which Windows node
 
-This page is made from the table in `src/muntin/model/windows.py` by `make gen`; change it there.
+This page is made from the table in `src/muntin/model/windows/` by `make gen`; change it there.
 None of the rows was compared with a real Windows machine: the evidence says where a fact is from.
 """
 

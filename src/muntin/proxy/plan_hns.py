@@ -30,8 +30,12 @@ class HnsFacts:
     source_vip: IPv4Address | None = None
 
     @property
-    def supports_dsr(self) -> bool:
-        return is_open(Feature.DSR, self.profile)
+    def keeps_local(self) -> bool:
+        return is_open(Feature.LOCAL_TRAFFIC_POLICY_DSR, self.profile)
+
+    @property
+    def preserves(self) -> bool:
+        return is_open(Feature.SVC_PRESERVE_DESTINATION, self.profile)
 
     @property
     def uses_dsr(self) -> bool:
@@ -44,8 +48,8 @@ def load_balancer(frontend: Frontend, endpoint_ids: Sequence[str], facts: HnsFac
     All its backends get the same port. Traffic from outside is only sent to this node's own
     endpoints without translation (direct server return), so that needs a Local policy.
     """
-    local = frontend.local_only and facts.supports_dsr
-    preserve = frontend.preserve_destination and facts.supports_dsr
+    local = frontend.local_only and facts.keeps_local
+    preserve = frontend.preserve_destination and facts.preserves
     is_inner = frontend.kind is FrontendKind.CLUSTER_IP
     is_balancer = frontend.kind is FrontendKind.LOAD_BALANCER
     dsr = facts.uses_dsr if is_inner else local or (is_balancer and preserve)
@@ -80,10 +84,11 @@ def backends(frontend: Frontend, facts: HnsFacts) -> tuple[Backend, ...]:
     """
     if frontend.kind is FrontendKind.CLUSTER_IP:
         return frontend.backends
-    if not facts.supports_dsr:
+    if not facts.keeps_local:
         inside = frontend.inside_backends
         return frontend.backends if inside is None else inside
-    if frontend.preserve_destination and frontend.kind is not FrontendKind.EXTERNAL_IP:
+    preserve = frontend.preserve_destination and facts.preserves
+    if preserve and frontend.kind is not FrontendKind.EXTERNAL_IP:
         return tuple(backend for backend in frontend.backends if backend.is_local)
     return frontend.backends
 
@@ -92,11 +97,15 @@ def limits(frontend: Frontend, facts: HnsFacts) -> tuple[str, ...]:
     """What this front end asks for and the node's Windows cannot do, in the gates' words."""
     asked = []
     if frontend.affinity_s:
-        asked.append(Feature.SESSION_AFFINITY)
+        asked.append(Feature.SVC_SESSION_AFFINITY)
         if frontend.affinity_s != DEFAULT_AFFINITY_S:
             asked.append(Feature.SESSION_AFFINITY_TIMEOUT)
     if frontend.local_only and frontend.kind is not FrontendKind.CLUSTER_IP:
-        asked.append(Feature.DSR)
+        asked.append(Feature.LOCAL_TRAFFIC_POLICY_DSR)
+    if frontend.preserve_destination and frontend.kind is not FrontendKind.CLUSTER_IP:
+        asked.append(Feature.SVC_PRESERVE_DESTINATION)
+    if frontend.source_ranges:
+        asked.append(Feature.LOAD_BALANCER_SOURCE_RANGES)
     shut = [gate(feature) for feature in asked if not is_open(feature, facts.profile)]
     return tuple(f"not on this node: {row.summary}" for row in shut)
 

@@ -102,7 +102,9 @@ class ContainerRpcs:
             netns=sandbox.netns,
             cgroup=node.cgroup(container.id),
             limits=limits(_resources(config), os.cpu_count() or 1),
-            mounts=bind_mounts(config.get("mounts") or (), node.host.local, c_drive.fold),
+            mounts=bind_mounts(
+                config.get("mounts") or (), node.host.local, c_drive.fold, node.config.profile
+            ),
         )
 
     async def StartContainer(self, request: Message) -> Message:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from muntin.kit.errors import Invalid, Unsupported
+from muntin.model.windows import Feature, Profile, gate, is_open
 from muntin.seams.oci.bundle import bind
 from muntin.winruntime.windows_paths import PIPE_PREFIX, drive_path
 
@@ -30,7 +31,7 @@ def destination(container_path: str) -> PurePosixPath:
         raise Unsupported(f"mount at {plain!r}: an emulated container has the drive C: only")
     path = drive_path(plain)
     if not path.parts:
-        raise Invalid("destination path can not be C drive")
+        raise Invalid(gate(Feature.MOUNT_C_DRIVE_FORBIDDEN).message)
     return path
 
 
@@ -38,11 +39,15 @@ def bind_mounts(
     mounts: Sequence[Mapping[str, Any]],
     local: Callable[[str], Path],
     fold: Callable[[PurePosixPath], PurePosixPath],
+    profile: Profile,
 ) -> list[dict[str, Any]]:
-    """OCI mounts, the outer before the inner; absent sources are made as folders.
+    """OCI mounts, the outer before the inner; containerd makes absent sources as folders.
 
     ``local`` finds the node's paths on Linux, ``fold`` gives a path on C: the case that it has
     in the image.
+
+    Raises:
+        Invalid: a source is absent, and the runtime is docker.
     """
     found = sorted(
         ((destination(m.get("container_path", "")), m) for m in mounts),
@@ -52,6 +57,9 @@ def bind_mounts(
     for path, mount in found:
         source = local(mount.get("host_path", ""))
         if not source.exists():
+            if not is_open(Feature.HOSTPATH_AUTOCREATE, profile):
+                told = gate(Feature.HOSTPATH_AUTOCREATE).message
+                raise Invalid(told.format(path=mount.get("host_path", "")))
             source.mkdir(parents=True)
         target = f"{DRIVE}/{fold(path)}"
         result.append(bind(str(source.resolve()), target, readonly=bool(mount.get("readonly"))))

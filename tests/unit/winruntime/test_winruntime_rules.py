@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from muntin.kit.errors import Invalid, NotFound, Unsupported
+from muntin.model.windows import Feature
 from muntin.model.windows_releases import build_named, profile_of
 from muntin.seams.oci.reference import parse
 from muntin.winruntime.base.users import user_named
@@ -48,10 +49,19 @@ def test_mounts_go_below_c_the_outer_first(tmp_path: Path) -> None:
         {"container_path": "C:\\a\\b", "host_path": "C:\\x", "readonly": True},
         {"container_path": "c:/a", "host_path": "C:\\y"},
     ]
-    found = bind_mounts(mounts, HostDrive(tmp_path).local, lambda path: path)
+    found = bind_mounts(mounts, HostDrive(tmp_path).local, lambda path: path, PROFILE)
     assert [m["destination"] for m in found] == ["/prefix/drive_c/a", "/prefix/drive_c/a/b"]
     assert [m["options"][1] for m in found] == ["rw", "ro"]
     assert (tmp_path / "x").is_dir()
+
+
+@pytest.mark.reproduces(Feature.HOSTPATH_AUTOCREATE)
+def test_docker_makes_no_folder_for_what_is_missing(tmp_path: Path) -> None:
+    mounts = [{"container_path": "C:\\a", "host_path": "C:\\x"}]
+    docker = profile_of(build_named("2019"), runtime="docker")
+    with pytest.raises(Invalid, match=r"bind source path does not exist: C:\\x$"):
+        bind_mounts(mounts, HostDrive(tmp_path).local, lambda path: path, docker)
+    assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize(

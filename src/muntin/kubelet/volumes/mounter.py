@@ -28,7 +28,7 @@ from muntin.kubelet.volumes.content import (
 from muntin.kubelet.volumes.host_path import prepare_host_path
 from muntin.kubelet.volumes.tokens import TokenSource
 from muntin.model import quantity
-from muntin.model.windows import Feature
+from muntin.model.windows import Feature, gate
 from muntin.seams.kube import Object
 
 PLUGINS = {
@@ -128,7 +128,7 @@ class VolumeMounter:
         kind = next((key for key in PLUGINS if volume.get(key) is not None), None)
         if kind is None:
             other = next((key for key in volume if key != "name"), "")
-            raise Unsupported(f"volume type {other!r} is not supported on this node")
+            raise self._unsupported(other)
         path = self._platform.volume_dir(uid, PLUGINS[kind], name)
         local = self._files.local(path)
         if kind == "emptyDir":
@@ -157,7 +157,7 @@ class VolumeMounter:
             else:
                 kinds = (key for key in spec if isinstance(spec[key], dict))
                 other = next((key for key in kinds if key not in _NO_SOURCES), "")
-                raise Unsupported(f"volume type {other!r} is not supported on this node")
+                raise self._unsupported(other)
         except MountFailed:
             raise
         except MuntinError as err:
@@ -165,6 +165,16 @@ class VolumeMounter:
             raise MountFailed(text) from err
         source = volume.get("persistentVolumeClaim") or {}
         return replace(ready, read_only=bool(source.get("readOnly")))
+
+    def _unsupported(self, kind: str) -> Unsupported:
+        """With the reason, where it is Windows' own."""
+        text = f"volume type {kind!r} is not supported on this node"
+        feature = Feature.NFS_UNSUPPORTED if kind == "nfs" else Feature.STORAGE_INTREE_PLUGINS
+        row = gate(feature)
+        is_platforms = f"spec.volumes[*].{kind}" in row.applies_to
+        if is_platforms and not self._platform.has(feature):
+            return Unsupported(f"{text}: {row.summary}")
+        return Unsupported(text)
 
     def _local(self, source: Object, name: str) -> Volume:
         path = self._platform.host_path(source["path"])

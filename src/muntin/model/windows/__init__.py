@@ -10,11 +10,33 @@ from __future__ import annotations
 
 from muntin.model.gates import Gate, Never, Version
 from muntin.model.gates import Profile as Profile
-from muntin.model.windows import first, runtime
+from muntin.model.windows import (
+    cni,
+    dns,
+    first,
+    hns,
+    networking,
+    runtime,
+    services,
+    storage_plugins,
+    volumes,
+    workloads,
+)
 from muntin.model.windows.features import Feature as Feature
 from muntin.model.windows_releases import BUILDS, WindowsBuild
 
-GATES: dict[Feature, Gate] = {**first.ROWS, **runtime.ROWS}
+GATES: dict[Feature, Gate] = {
+    **first.ROWS,
+    **hns.ROWS,
+    **services.ROWS,
+    **dns.ROWS,
+    **workloads.ROWS,
+    **storage_plugins.ROWS,
+    **volumes.ROWS,
+    **cni.ROWS,
+    **networking.ROWS,
+    **runtime.ROWS,
+}
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.
 MAX_BACKENDS = 64
