@@ -9,6 +9,7 @@ from muntin.kit.clock import Clock, rfc3339
 from muntin.model.resources import Resource
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Indexer, Informer, key_of
+from muntin.seams.kube.shared_parts import POOL
 
 NAMESPACE, OWNER, UID, STRAY, NODE, LABEL = "namespace", "owner", "uid", "stray", "node", "label"
 
@@ -56,7 +57,7 @@ INDEXERS: Mapping[str, Indexer] = {
 def whole(obj: Object) -> Object:
     """The object without what no controller reads."""
     obj["metadata"].pop("managedFields", None)
-    return obj
+    return POOL.compact(obj)
 
 
 def metadata_only(obj: Object) -> Object:
@@ -64,7 +65,7 @@ def metadata_only(obj: Object) -> Object:
     meta = dict(obj["metadata"])
     for name in ("managedFields", "annotations", "labels"):
         meta.pop(name, None)
-    return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": meta}
+    return POOL.compact({"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": meta})
 
 
 class Caches:
@@ -73,49 +74,61 @@ class Caches:
     def __init__(self, client: KubeClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock
-        self._informers: dict[Resource, Informer] = {}
+        self._whole: dict[Resource, Informer] = {}
+        self._slim: dict[Resource, Informer] = {}
         self._group: asyncio.TaskGroup | None = None
-        self._tasks: dict[Resource, asyncio.Task[None]] = {}
+        self._tasks: dict[Informer, asyncio.Task[None]] = {}
 
     def use(self, resource: Resource, *indexes: str, slim: bool = False) -> Informer:
-        """The informer of ``resource``, with these indexes; ``slim`` if metadata will do."""
-        informer = self._informers.get(resource)
+        """The informer of ``resource``, with these indexes.
+
+        With ``slim`` metadata will do: it is that of whole objects if somebody reads those already.
+        """
+        informer = self._whole.get(resource)
+        if informer is None and slim:
+            informer = self._slim.get(resource)
         if informer is None:
-            transform = metadata_only if slim else whole
-            informer = Informer(self._client, resource, transform=transform, clock=self._clock)
-            self._informers[resource] = informer
-            if self._group is not None:
-                self._tasks[resource] = self._group.create_task(informer.run())
+            informer = self._start(resource, slim=slim)
         for name in indexes:
             informer.add_indexer(name, INDEXERS[name])
         return informer
 
+    def _start(self, resource: Resource, *, slim: bool) -> Informer:
+        transform = metadata_only if slim else whole
+        informer = Informer(self._client, resource, transform=transform, clock=self._clock)
+        (self._slim if slim else self._whole)[resource] = informer
+        if self._group is not None:
+            self._tasks[informer] = self._group.create_task(informer.run())
+        return informer
+
     def drop(self, resource: Resource) -> None:
         """Forget a resource that is no longer served."""
-        self._informers.pop(resource, None)
-        task = self._tasks.pop(resource, None)
-        if task is not None:
-            task.cancel()
+        for informer in self._of(resource):
+            task = self._tasks.pop(informer, None)
+            if task is not None:
+                task.cancel()
+        self._whole.pop(resource, None)
+        self._slim.pop(resource, None)
+
+    def _of(self, resource: Resource) -> list[Informer]:
+        found = (self._whole.get(resource), self._slim.get(resource))
+        return [informer for informer in found if informer is not None]
 
     def __getitem__(self, resource: Resource) -> Informer:
-        return self._informers[resource]
-
-    def __contains__(self, resource: Resource) -> bool:
-        return resource in self._informers
+        return self._whole[resource]
 
     def __iter__(self) -> Iterator[Informer]:
-        return iter(list(self._informers.values()))
+        return iter([*self._whole.values(), *self._slim.values()])
 
     def observe(self, resource: Resource, obj: Object) -> None:
         """Show the answer to a write of ours to all who read."""
-        informer = self._informers.get(resource)
-        if informer is not None and "resourceVersion" in obj.get("metadata", {}):
-            informer.observe(obj)
+        if "resourceVersion" in obj.get("metadata", {}):
+            for informer in self._of(resource):
+                informer.observe(obj)
 
     def observe_deletion(self, resource: Resource, obj: Object) -> None:
         """Show that ``obj`` is being deleted."""
-        informer = self._informers.get(resource)
-        if informer is not None:
+        for informer in self._of(resource):
             uid = obj["metadata"].get("uid", "")
             informer.observe_deletion(key_of(obj), uid, rfc3339(self._clock.now()))
 
@@ -123,8 +136,8 @@ class Caches:
         """Keep all informers current until cancelled."""
         async with asyncio.TaskGroup() as group:
             self._group = group
-            for resource, informer in list(self._informers.items()):
-                self._tasks[resource] = group.create_task(informer.run())
+            for informer in self:
+                self._tasks[informer] = group.create_task(informer.run())
 
 
 def owned_or_stray(informer: Informer, owner: Object) -> list[Object]:

@@ -18,7 +18,7 @@ from muntin.kit.clock import Clock
 from muntin.model import pods
 from muntin.model.resources import NODES, PODS, Resource, by_kind
 from muntin.seams.kube import KubeClient, Object
-from muntin.seams.kube.informer import OnChange, key_of
+from muntin.seams.kube.informer import Informer, OnChange, key_of
 from muntin.seams.kube.workqueue import WorkQueue
 
 REMEMBERED = 4096
@@ -45,7 +45,7 @@ class GarbageCollector:
         self._catalog = catalog
         self._client = client
         self._clock = clock
-        self._watched: set[Resource] = set()
+        self._watched: dict[Resource, Informer] = {}
         self._discovered = asyncio.Event()
         self._redefined = asyncio.Event()
         self._absent: OrderedDict[str, None] = OrderedDict()
@@ -71,20 +71,20 @@ class GarbageCollector:
         for resource in served:
             if resource not in self._watched and resource.plural != "events":
                 self._watch(resource, queue)
-        for resource in self._watched - set(served):
+        for resource in self._watched.keys() - set(served):
             if by_kind(resource.api_version, resource.kind) is None:  # its definition is gone
-                self._watched.discard(resource)
+                del self._watched[resource]
                 self._caches.drop(resource)
 
     async def synced(self) -> None:
         """Return when every resource found so far is in the caches."""
         await self._discovered.wait()
-        for resource in list(self._watched):
-            await self._caches[resource].synced.wait()
+        for informer in list(self._watched.values()):
+            await informer.synced.wait()
 
     def _watch(self, resource: Resource, queue: WorkQueue[str]) -> None:
-        self._watched.add(resource)
         informer = self._caches.use(resource, UID, OWNER, slim=True)
+        self._watched[resource] = informer
 
         def changed(obj: Object, old: Object | None) -> None:
             for uid in self._affected(obj, is_gone=informer.get(key_of(obj)) is None):
@@ -125,16 +125,16 @@ class GarbageCollector:
         return garbage_collector.reconcile(snapshot)
 
     def _find(self, uid: str) -> Node | None:
-        for resource in self._watched:
-            for obj in self._caches[resource].by_index(UID, uid):
+        for resource, informer in self._watched.items():
+            for obj in informer.by_index(UID, uid):
                 return Node(resource, obj)
         return None
 
     def _dependents(self, uid: str) -> list[Node]:
         return [
             Node(resource, obj)
-            for resource in self._watched
-            for obj in self._caches[resource].by_index(OWNER, uid)
+            for resource, informer in self._watched.items()
+            for obj in informer.by_index(OWNER, uid)
         ]
 
     async def _owner(self, node: Node, reference: Object) -> Node | None:

@@ -94,7 +94,7 @@ class ResourceQuotas:
             self._counted[name] = resource
             informer = self._caches.use(resource, NAMESPACE, slim=True)
             informer.add_handler(OnChange(self._gone(informer)))
-        informer = self._caches.use(resource, NAMESPACE)
+        informer = self._caches.use(resource, NAMESPACE, slim=True)
         await informer.synced.wait()
         return informer
 

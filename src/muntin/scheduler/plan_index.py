@@ -62,6 +62,20 @@ class Term:
         return self._by_label is not None and self._by_label.matches(known.get(namespace) or {})
 
 
+class Placed:
+    """What is kept of a pod on a node: no state of it is held for longer than it is the newest."""
+
+    __slots__ = ("labels", "node", "stays")
+
+    def __init__(self, pod: Object, node: str) -> None:
+        self.labels: Mapping[str, str] = pod["metadata"].get("labels") or _NO_LABELS
+        self.stays = not pods.is_deleting(pod)
+        self.node = node
+
+
+_NO_LABELS: Mapping[str, str] = {}
+
+
 class PodCounts:
     """How many pods that a selector means are on each node.
 
@@ -75,11 +89,11 @@ class PodCounts:
         self.everyone: dict[str, int] = {}
         self.staying: dict[str, int] = {}
 
-    def add(self, pod: Object, node: str, sign: int) -> None:
+    def add(self, placed: Placed, sign: int) -> None:
         """Count a pod that the selector means."""
-        _count(self.everyone, node, sign)
-        if not pods.is_deleting(pod):
-            _count(self.staying, node, sign)
+        _count(self.everyone, placed.node, sign)
+        if placed.stays:
+            _count(self.staying, placed.node, sign)
 
 
 def _count(counts: dict[str, int], node: str, sign: int) -> None:
@@ -105,8 +119,8 @@ class PodIndex:
 
     def __init__(self) -> None:
         self.groups: dict[tuple[object, ...], TermGroup] = {}
-        self._by_pair: dict[_Pair, dict[str, tuple[Object, str]]] = {}
-        self._in_namespace: dict[str, dict[str, tuple[Object, str]]] = {}
+        self._by_pair: dict[_Pair, dict[str, Placed]] = {}
+        self._in_namespace: dict[str, dict[str, Placed]] = {}
         self._counts: OrderedDict[tuple[str, Selector], PodCounts] = OrderedDict()
         self._watching: dict[_Pair | str, dict[Selector, PodCounts]] = {}
 
@@ -137,9 +151,9 @@ class PodIndex:
             return found
         found = self._counts[key] = PodCounts(selector)
         self._watching.setdefault(self._anchor(namespace, selector), {})[selector] = found
-        for pod, node in self._candidates(namespace, selector).values():
-            if selector.matches(pod["metadata"].get("labels")):
-                found.add(pod, node, 1)
+        for placed in self._candidates(namespace, selector).values():
+            if selector.matches(placed.labels):
+                found.add(placed, 1)
         if len(self._counts) > REMEMBERED:
             (where, gone), _ = self._counts.popitem(last=False)
             anchor = self._anchor(where, gone)
@@ -156,7 +170,7 @@ class PodIndex:
         key = max(exact, key=lambda name: (len(exact[name]), name))  # long values are rare ones
         return (namespace, key, exact[key])
 
-    def _candidates(self, namespace: str, selector: Selector) -> dict[str, tuple[Object, str]]:
+    def _candidates(self, namespace: str, selector: Selector) -> dict[str, Placed]:
         exact = selector.exact()
         if not exact:
             return self._in_namespace.get(namespace, {})
@@ -165,30 +179,34 @@ class PodIndex:
 
     def _set(self, pod: Object, node: str, sign: int) -> None:
         meta = pod["metadata"]
-        namespace, labels = meta["namespace"], meta.get("labels") or {}
-        self._place(self._in_namespace, namespace, pod, node, sign)
-        for found in self._watching.get(namespace, {}).values():
-            if found.selector.matches(labels):
-                found.add(pod, node, sign)
-        for name, value in labels.items():
+        namespace, uid = meta["namespace"], meta["uid"]
+        placed = Placed(pod, node)
+        self._place(self._in_namespace, namespace, uid, placed, sign)
+        self._count_watched(namespace, placed, sign)
+        for name, value in placed.labels.items():
             pair = (namespace, name, value)
-            self._place(self._by_pair, pair, pod, node, sign)
-            for found in self._watching.get(pair, {}).values():
-                if found.selector.matches(labels):
-                    found.add(pod, node, sign)
+            self._place(self._by_pair, pair, uid, placed, sign)
+            self._count_watched(pair, placed, sign)
         if pod["spec"].get("affinity"):
             self._group(pod, node, sign)
 
-    def _place(self, into: dict[Any, Any], key: object, pod: Object, node: str, sign: int) -> None:
+    def _place(
+        self, into: dict[Any, dict[str, Placed]], key: object, uid: str, placed: Placed, sign: int
+    ) -> None:
         rows = into.get(key)
         if sign > 0:
             if rows is None:
                 rows = into[key] = {}
-            rows[pod["metadata"]["uid"]] = (pod, node)
+            rows[uid] = placed
         elif rows is not None:
-            rows.pop(pod["metadata"]["uid"], None)
+            rows.pop(uid, None)
             if not rows:
                 del into[key]
+
+    def _count_watched(self, anchor: _Pair | str, placed: Placed, sign: int) -> None:
+        for found in self._watching.get(anchor, {}).values():
+            if found.selector.matches(placed.labels):
+                found.add(placed, sign)
 
     def _group(self, pod: Object, node: str, sign: int) -> None:
         for key, raw, kind, required, weight in _own_terms(pod):

@@ -26,6 +26,7 @@ from muntin.scheduler.plan_storage import Storage
 from muntin.scheduler.plan_volumes import Bindings, PodVolumes
 from muntin.seams.kube import KubeClient
 from muntin.seams.kube.informer import Informer, OnChange, key_of
+from muntin.seams.kube.shared_parts import POOL
 
 BIND_TIMEOUT_S = 600.0
 LOOK_S = 1.0
@@ -207,4 +208,4 @@ def _selected(claim: Object, node: Object) -> Object:
 
 def _slim(obj: Object) -> Object:
     obj["metadata"].pop("managedFields", None)
-    return obj
+    return POOL.compact(obj)

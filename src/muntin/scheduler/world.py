@@ -27,6 +27,7 @@ from muntin.scheduler.queue import SchedulingQueue
 from muntin.scheduler.volumes import Volumes
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
+from muntin.seams.kube.shared_parts import POOL
 
 if TYPE_CHECKING:
     from muntin.scheduler.extender import Extenders
@@ -44,7 +45,7 @@ _CONTAINER = ("name", "image", "resources", "ports", "restartPolicy")
 
 def _slim(obj: Object) -> Object:
     obj["metadata"].pop("managedFields", None)
-    return obj
+    return POOL.compact(obj)
 
 
 def _slim_pod(pod: Object) -> Object:
@@ -59,7 +60,7 @@ def _slim_pod(pod: Object) -> Object:
             ]
     spec.pop("ephemeralContainers", None)
     pod["status"] = {name: status[name] for name in _POD_STATUS if name in status}
-    return pod
+    return POOL.compact(pod)
 
 
 def _extenders(config: SchedulerConfig) -> Extenders | None:

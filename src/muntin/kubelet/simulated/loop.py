@@ -23,6 +23,7 @@ from muntin.model import pods
 from muntin.model.resources import LEASES, NODES, PODS
 from muntin.seams.kube import STRATEGIC_MERGE_PATCH, KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange, key_of
+from muntin.seams.kube.shared_parts import POOL
 
 log = logging.getLogger(__name__)
 
@@ -244,7 +245,7 @@ def _slim(pod: Object) -> Object:
                 for row in spec[field]
             ]
     pod["status"] = {name: status[name] for name in ("phase", "conditions") if name in status}
-    return pod
+    return POOL.compact(pod)
 
 
 def _is_new(pod: Object) -> bool:
