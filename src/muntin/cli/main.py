@@ -7,6 +7,7 @@ import click
 from muntin.cli import (
     build_base,
     cri,
+    diff,
     down,
     errors,
     explain,
@@ -18,6 +19,8 @@ from muntin.cli import (
     status,
     up,
     version,
+    versions,
+    webhook,
 )
 
 _HELP = """Muntin: a hybrid Linux/Windows Kubernetes on one Linux machine.
@@ -41,7 +44,10 @@ COMMANDS = (
     load.command,
     cri.command,
     lint.command,
+    diff.command,
+    versions.command,
     explain.command,
+    webhook.command,
     build_base.command,
     version.command,
 )
