@@ -44,13 +44,18 @@ class Document:
     data: Any
     root: yaml.Node | None = None
     index: int = 0
+    script: bool = False
+    line: int = 0
+    column: int = 0
+    inside: str = ""
+    """Of a text that stands inside another: where it begins there, and the field that holds it."""
 
     def mark(self, path: Path) -> tuple[int, int]:
         """Line and column, from 1, of the key at ``path``, or of the nearest that is there."""
         if self.root is None:
             return 1, 1
         mark = key_mark(self.root, path)
-        return mark.line + 1, mark.column + 1
+        return mark.line + self.line + 1, mark.column + self.column + 1
 
 
 def key_mark(root: yaml.Node, path: Path) -> yaml.Mark:

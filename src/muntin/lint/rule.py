@@ -13,13 +13,15 @@ from typing import Any
 
 from muntin.lint.fields import find, patterns
 from muntin.lint.places import Fix, Path, Place, Remove
-from muntin.lint.views import Object, Pod, Service
+from muntin.lint.views import Command, Config, Object, Pod, Service
 from muntin.model.gates import Gate, Profile, State
 
 Profiles = tuple[Profile, ...]
 PodCheck = Callable[[Pod, Profiles], Iterable[Place]]
 ServiceCheck = Callable[[Service, Profiles], Iterable[Place]]
 ObjectCheck = Callable[[Object, Profiles], Iterable[Place]]
+ConfigCheck = Callable[[Config, Profiles], Iterable[Place]]
+CommandCheck = Callable[[Command, Profiles], Iterable[Place]]
 Test = Callable[[Any], bool]
 Fixing = Callable[[Path, Any], Fix | None]
 
@@ -31,6 +33,8 @@ class Target(StrEnum):
     LINUX_POD = "linux pod"
     SERVICE = "service"
     OBJECT = "object"
+    CONFIG = "configuration"
+    COMMAND = "command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Rule:
     """``check`` gets the view and the profiles for which the row is in one of ``states``.
 
     Without a check, the fields that ``applies_to`` names are looked up; ``test`` says which of
-    their values count, and ``fix`` how to mend one. ``kinds``: the kinds of objects, all if empty.
+    their values count, and ``fix`` how to mend one. ``kinds``: of objects, forms of configurations,
+    programs; all if empty.
     """
 
     target: Target
@@ -53,11 +58,23 @@ class Rule:
         if self.check is not None:
             yield from self.check(view, profiles)
             return
+        if isinstance(view, Command):
+            yield from self._flags(row, view)
+            return
         for applies_to in row.applies_to:
             for pattern in patterns(applies_to):
                 for path, value in find(view.data, pattern, view.path):
                     if self.test(value):
                         yield Place(path, self.fix(path, value) if self.fix else None)
+
+    def _flags(self, row: Gate, command: Command) -> Iterator[Place]:
+        for applies_to in row.applies_to:
+            programs, _, names = applies_to.partition(" ")
+            wanted = {name.partition("=")[0].rstrip(",") for name in names.split()}
+            if command.program in programs.split("/"):
+                for flag in command.flags:
+                    if flag.name in wanted and self.test(flag.value):
+                        yield Place(flag.path, span=flag.span)
 
 
 SHUT = frozenset({State.SHUT})
@@ -103,6 +120,30 @@ def on_objects(
 ) -> Rule:
     """Of objects of those kinds, whatever they are bound for."""
     return Rule(Target.OBJECT, check, where, fix, states, frozenset(kinds))
+
+
+def on_configs(
+    *forms: str,
+    check: ConfigCheck | None = None,
+    where: Test = bool,
+    states: frozenset[State] = SHUT,
+) -> Rule:
+    """Of configurations of those forms: `configs.CNI`, `configs.FLANNEL`."""
+    return Rule(Target.CONFIG, check, where, None, states, frozenset(forms))
+
+
+def on_flags(
+    check: CommandCheck | None = None,
+    *,
+    programs: tuple[str, ...] = (),
+    where: Test = lambda value: True,
+    states: frozenset[State] = SHUT,
+) -> Rule:
+    """Of command lines on Windows nodes. ``applies_to`` is ``kubelet --hairpin-mode``.
+
+    ``where`` gets the flag's value as text, None where none is written.
+    """
+    return Rule(Target.COMMAND, check, where, None, states, frozenset(programs))
 
 
 # Tests of a value, for ``where``. The default, ``bool``: it is there and neither false nor empty.

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from muntin.lint import binding, views
-from muntin.lint.documents import Document, Problem, read
+from muntin.lint import binding, commands, views
+from muntin.lint.configs import config_of, embedded
+from muntin.lint.documents import Document, Problem
 from muntin.lint.findings import Finding
+from muntin.lint.json_text import place as place_of
 from muntin.lint.places import Place, path_text
 from muntin.lint.profiles import Named, default
 from muntin.lint.rule import Rule, Target
 from muntin.lint.rules import RULES
+from muntin.lint.texts import read_text
 from muntin.model.gates import Gate, Severity
 from muntin.model.windows import GATES, Feature
 
@@ -33,22 +36,65 @@ class Linter:
 
     def lint(self, documents: Iterable[Document]) -> list[Finding]:
         """What is found in documents that belong together, in order of their places."""
-        given = binding.given(item for document in documents for item in views.objects(document))
-        return sorted(self._walk(given), key=Finding.order)
+        return sorted(self._walk(gather(documents)), key=Finding.order)
 
     def _walk(self, given: views.Given) -> Iterator[Finding]:
         for pod in given.pods:
             target = Target.POD if pod.os == binding.WINDOWS else Target.LINUX_POD
-            for active in self._active[target]:
-                yield from active.findings(pod, pod.object)
+            yield from self._ask(target, pod, pod.object)
         for service in given.services:
             if service.os == binding.WINDOWS:
-                for active in self._active[Target.SERVICE]:
-                    yield from active.findings(service, service.object)
+                yield from self._ask(Target.SERVICE, service, service.object)
         for item in given.objects:
-            for active in self._active[Target.OBJECT]:
-                if not active.rule.kinds or item.kind in active.rule.kinds:
-                    yield from active.findings(item, item)
+            yield from self._ask(Target.OBJECT, item, item, item.kind)
+        for config in given.configs:
+            yield from self._ask(Target.CONFIG, config, config.object, config.form)
+        for command in given.commands:
+            if command.os == binding.WINDOWS:
+                yield from self._ask(Target.COMMAND, command, command.object, command.program)
+
+    def _ask(
+        self, target: Target, view: views.View, item: views.Object | None, kind: str = ""
+    ) -> Iterator[Finding]:
+        for active in self._active[target]:
+            if not active.rule.kinds or kind in active.rule.kinds:
+                yield from active.findings(view, view_document(view), item)
+
+
+def view_document(view: views.View) -> Document:
+    """The document a view is of."""
+    if isinstance(view, views.Pod | views.Service):
+        return view.object.document
+    return view.document
+
+
+def gather(documents: Iterable[Document]) -> views.Given:
+    """All that documents hold: those of ConfigMaps' texts and the commands too."""
+    items: list[views.Object] = []
+    configs: list[views.Config] = []
+    scripts: list[Document] = []
+    for document in documents:
+        if document.script:
+            scripts.append(document)
+        elif (config := config_of(document)) is not None:
+            configs.append(config)
+        else:
+            items += views.objects(document)
+    for item in list(items):
+        for inner in embedded(item):
+            config = config_of(inner, item)
+            if config is not None:
+                configs.append(config)
+            items += views.objects(inner)
+    given = binding.given(items)
+    given.configs = configs
+    for script in scripts:
+        given.commands += commands.of_script(script)
+    for pod in given.pods:
+        given.commands += commands.of_pod(pod)
+    for item in items:
+        given.commands += commands.of_object(item)
+    return given
 
 
 class _Active:
@@ -60,38 +106,47 @@ class _Active:
         self.feature, self.row, self.rule, self.meant = feature, row, rule, meant
         self.profiles = tuple(one.profile for one in meant)
 
-    def findings(self, view: Any, item: views.Object) -> Iterator[Finding]:
+    def findings(
+        self, view: Any, document: Document, item: views.Object | None
+    ) -> Iterator[Finding]:
         for place in self.rule.places(self.row, view, self.profiles):
-            yield self._finding(place, item)
+            yield self._finding(place, document, item)
 
-    def _finding(self, place: Place, item: views.Object) -> Finding:
+    def _finding(self, place: Place, document: Document, item: views.Object | None) -> Finding:
         row = self.row
-        line, column = item.document.mark(place.path)
+        if place.span is not None:
+            line, column = place_of(document.text, place.span[0])
+            field = document.text[slice(*place.span)]
+        else:
+            line, column = document.mark(place.path)
+            own = item is not None and item.document is document
+            field = path_text(place.path[len(item.path) :] if item and own else place.path)
+        if document.inside:
+            field = f"{document.inside}: {field}"
         meant = place.profiles
         names = tuple(one.name for one in self.meant if meant is None or one.profile in meant)
-        field = path_text(place.path[len(item.path) :])
         return Finding(
             rule=str(self.feature),
             severity=row.calls_it(),
-            file=item.document.file,
+            file=document.file,
             line=line,
             column=column,
             field=field,
-            object=item.describe(),
+            object=item.describe() if item else "",
             summary=row.summary,
             message=_fill(row.message, {"field": field, **place.values}),
             advice=row.advice,
             where=row.where(),
             source=row.source,
             profiles=names,
-            index=item.document.index,
+            index=document.index,
             fix=place.fix,
         )
 
 
 def lint_text(text: str, *, profiles: Sequence[Named] = (), file: str = "<text>") -> list[Finding]:
     """What is found in the text of a manifest (or several), for these profiles."""
-    documents, problems = read(text, file)
+    documents, problems = read_text(text, file)
     found = [problem_finding(problem, file) for problem in problems]
     return sorted(found + linter(tuple(profiles)).lint(documents), key=Finding.order)
 

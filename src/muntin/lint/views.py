@@ -131,15 +131,55 @@ class Service:
 
 
 @dataclass(slots=True)
+class Config:
+    """A configuration that is no object of the API; ``form`` is one of `configs`' forms."""
+
+    form: str
+    document: Document
+    path: Path
+    data: Map
+    object: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """``--name``, and its value: None where none is written. ``span``: its place in a script."""
+
+    name: str
+    value: str | None
+    path: Path
+    span: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Command:
+    """One command line of ``program``, on nodes of ``os``; ``object`` has it if it is no script."""
+
+    document: Document
+    path: Path
+    program: str
+    flags: list[Flag]
+    os: str
+    object: Object | None = None
+    span: tuple[int, int] | None = None
+
+    def flag(self, name: str) -> Flag | None:
+        """The last flag of that name, with its dashes."""
+        return next((flag for flag in reversed(self.flags) if flag.name == name), None)
+
+
+@dataclass(slots=True)
 class Given:
     """All that is linted together."""
 
     objects: list[Object] = field(default_factory=list)
     pods: list[Pod] = field(default_factory=list)
     services: list[Service] = field(default_factory=list)
+    configs: list[Config] = field(default_factory=list)
+    commands: list[Command] = field(default_factory=list)
 
 
-View = Object | Pod | Service
+View = Object | Pod | Service | Config | Command
 
 
 def objects(document: Document) -> Iterator[Object]:

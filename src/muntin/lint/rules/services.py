@@ -6,5 +6,5 @@ from muntin.lint.rule import Rule, equals, on_services
 from muntin.model.windows import Feature
 
 RULES: dict[Feature, Rule] = {
-    Feature.SESSION_AFFINITY: on_services(where=equals("ClientIP")),
+    Feature.SVC_SESSION_AFFINITY: on_services(where=equals("ClientIP")),
 }

@@ -1,0 +1,128 @@
+"""Command lines of Kubernetes' programs, in scripts and in containers, with their flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from muntin.lint.documents import Document
+from muntin.lint.places import Path
+from muntin.lint.views import Command, Flag, Object, Pod, listing, mapping
+
+WINDOWS_SCRIPTS = (".ps1", ".psm1", ".cmd", ".bat")
+SCRIPTS = (*WINDOWS_SCRIPTS, ".sh", ".service")
+PROGRAMS = (
+    "kubelet", "kube-proxy", "kubeadm", "flanneld", "kube-apiserver", "kube-controller-manager",
+    "kube-scheduler", "kubectl", "docker", "dockerd", "containerd", "netsh", "route",
+)  # fmt: skip
+_PROGRAM = re.compile(rf"(?<![\w$-])({'|'.join(PROGRAMS)})(\.exe)?(?![\w-]|\.\w)", re.IGNORECASE)
+_VARIABLE = re.compile(r"\$\w*?(kubelet|kube-?proxy|flanneld?)\w*", re.IGNORECASE)
+_FLAG = re.compile(
+    r"(?<![\w-])(--[A-Za-z][\w.-]*|-v)"
+    r"(?:(=)(\"[^\"]*\"|'[^']*'|[^\s,;|)\"']*)"
+    r"|[ \t]+(\"[^\"]*\"|'[^']*'|[^\s,;|)\"'-][^\s,;|)\"']*))?"
+)
+_CONTINUED = re.compile(r"[`\\^][ \t]*\r?\n")
+_ARRAY = re.compile(r"@\((?:[^()]|\([^()]*\))*\)")
+_COMMENT = re.compile(r"^[ \t]*(#|::|rem\b)[^\n]*", re.IGNORECASE | re.MULTILINE)
+
+
+def of_script(document: Document) -> Iterator[Command]:
+    """The commands of a script: one for each line that names a program, continued ones joined."""
+    text = _joined(document.text)
+    on_windows = document.file.lower().endswith(WINDOWS_SCRIPTS)
+    start = 0
+    for line in text.split("\n"):
+        match = _PROGRAM.search(line) or _VARIABLE.search(line)
+        if match is not None:
+            program = _program(match[1])
+            exe = match.re is _PROGRAM and bool(match[2])
+            flags = list(_flags(line, match.end(), start))
+            span = (start + match.start(), start + match.end())
+            os = "windows" if on_windows or exe else "linux"
+            yield Command(document, (), program, flags, os, span=span)
+        start += len(line) + 1
+
+
+def _joined(text: str) -> str:
+    """The text in which a command is one line; every character stays at its place."""
+    text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
+    text = _CONTINUED.sub(lambda match: " " * len(match[0]), text)
+    return _ARRAY.sub(lambda match: match[0].replace("\n", " "), text)
+
+
+def _program(name: str) -> str:
+    name = name.lower()
+    return {"kubeproxy": "kube-proxy", "flannel": "flanneld"}.get(name, name)
+
+
+def _flags(line: str, after: int, base: int) -> Iterator[Flag]:
+    for match in _FLAG.finditer(line, after):
+        value = match[3] if match[2] else match[4]
+        if value is not None:
+            value = value.strip("\"'")
+        yield Flag(match[1], value, (), (base + match.start(), base + match.end()))
+
+
+def of_pod(pod: Pod) -> Iterator[Command]:
+    """The commands of a pod's containers."""
+    for container in pod.containers:
+        words: list[tuple[str, Path]] = []
+        for name in ("command", "args"):
+            for index, word in enumerate(listing(container.data.get(name))):
+                if isinstance(word, str):
+                    words.append((word, (*container.path, name, index)))
+        for index, (word, path) in enumerate(words):
+            program = re.split(r"[\\/]", word)[-1].lower().removesuffix(".exe")
+            if program in PROGRAMS:
+                flags = list(_of_words(words[index + 1 :]))
+                os = pod.os or "linux"
+                yield Command(pod.object.document, path, program, flags, os, pod.object)
+                break
+
+
+def _of_words(words: Sequence[tuple[str, Path]]) -> Iterator[Flag]:
+    for index, (word, path) in enumerate(words):
+        if not word.startswith("-"):
+            continue
+        name, equals, value = word.partition("=")
+        following = words[index + 1][0] if index + 1 < len(words) else "-"
+        if not equals and not following.startswith("-"):
+            yield Flag(name, following, path)
+        else:
+            yield Flag(name, value if equals else None, path)
+
+
+# kubeadm's configuration: whose arguments stand where.
+_EXTRA_ARGS = (
+    ("kubelet", ("nodeRegistration", "kubeletExtraArgs")),
+    ("kube-apiserver", ("apiServer", "extraArgs")),
+    ("kube-controller-manager", ("controllerManager", "extraArgs")),
+    ("kube-scheduler", ("scheduler", "extraArgs")),
+)
+
+
+def of_object(item: Object) -> Iterator[Command]:
+    """The arguments that a file of kubeadm gives to programs."""
+    if not item.group.startswith("kubeadm."):
+        return
+    socket = str(mapping(item.data.get("nodeRegistration")).get("criSocket", ""))
+    os = "windows" if "npipe" in socket else "linux"
+    for program, steps in _EXTRA_ARGS:
+        data: Any = item.data
+        for step in steps:
+            data = mapping(data).get(step)
+        flags = list(_of_arguments(data, (*item.path, *steps)))
+        if flags:
+            yield Command(item.document, (*item.path, *steps), program, flags, os, item)
+
+
+def _of_arguments(data: Any, path: Path) -> Iterator[Flag]:
+    if isinstance(data, dict):
+        for name, value in data.items():
+            yield Flag(f"--{name}", str(value), (*path, name))
+    for index, argument in enumerate(listing(data)):
+        name = mapping(argument).get("name")
+        if isinstance(name, str):
+            yield Flag(f"--{name}", str(mapping(argument).get("value", "")), (*path, index))
