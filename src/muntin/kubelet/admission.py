@@ -18,7 +18,7 @@ from muntin.model.pods import (
     ports_conflict,
     requests,
 )
-from muntin.model.windows import Feature
+from muntin.model.windows import Feature, gate
 
 Object = Mapping[str, Any]
 
@@ -59,11 +59,10 @@ def _operating_system(pod: Object, node: Object, platform: Platform) -> Rejectio
     labels = node["metadata"].get("labels") or {}
     selector = pod["spec"].get("nodeSelector") or {}
     wanted = selector.get("kubernetes.io/os")
-    if wanted is not None and labels.get("kubernetes.io/os") != wanted:
-        return Rejection(
-            "PodOSSelectorNodeLabelDoesNotMatch",
-            "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
-        )
+    differs = wanted is not None and labels.get("kubernetes.io/os") != wanted
+    if differs and platform.has(Feature.KUBELET_OS_SELECTOR_ADMISSION):
+        text = gate(Feature.KUBELET_OS_SELECTOR_ADMISSION).message
+        return Rejection("PodOSSelectorNodeLabelDoesNotMatch", text)
     name = os_name(pod)
     if name and name != platform.os and platform.has(Feature.POD_OS_ADMISSION):
         return Rejection(

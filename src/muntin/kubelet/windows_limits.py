@@ -114,6 +114,8 @@ _USES: dict[Feature, Callable[[Object], bool]] = {
 
 def ignored(pod: Object, platform: Platform) -> list[str]:
     """One sentence for each limit that ``pod`` meets on this node; none on Linux."""
+    if not platform.is_windows:
+        return []
     return [
         f"{gate(feature).applies_to[0]}: {gate(feature).summary}"
         for feature, uses in _USES.items()

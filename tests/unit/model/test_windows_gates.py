@@ -25,7 +25,6 @@ def node(
 
 # feature: (Kubernetes versions where it works, where it does not).
 KUBERNETES_EDGES = {
-    Feature.WINDOWS_BUILD_LABEL: ([(1, 17), (1, 34)], [(1, 16)]),
     Feature.RUN_AS_USER_NAME: ([(1, 17)], [(1, 16)]),
     Feature.HOST_PROCESS: ([(1, 23)], [(1, 22)]),
     Feature.POD_OS_ADMISSION: ([(1, 24)], [(1, 23), (1, 20)]),

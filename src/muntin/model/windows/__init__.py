@@ -17,6 +17,7 @@ from muntin.model.windows import (
     hns,
     networking,
     runtime,
+    scheduling,
     services,
     storage_plugins,
     volumes,
@@ -36,6 +37,7 @@ GATES: dict[Feature, Gate] = {
     **cni.ROWS,
     **networking.ROWS,
     **runtime.ROWS,
+    **scheduling.ROWS,
 }
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.

@@ -102,8 +102,6 @@ class Feature(StrEnum):
     GUIDE_NODESELECTOR_OS = "guide-nodeselector-os"
     GUIDE_DEFAULT_LABELS = "guide-default-labels"
     GUIDE_TAINT_WINDOWS = "guide-taint-windows"
-    GUIDE_WINDOWS_BUILD_LABEL = "guide-windows-build-label"
-    GUIDE_WINDOWS_BUILD_MANUAL = "guide-windows-build-manual"
     GUIDE_VERSION_MUST_MATCH_POD = "guide-version-must-match-pod"
     GUIDE_RUNTIMECLASS = "guide-runtimeclass"
     KUBELET_OS_SELECTOR_ADMISSION = "kubelet-os-selector-admission"

@@ -38,13 +38,6 @@ def _from(*low: int) -> Range:
 
 
 ROWS: dict[Feature, Gate] = {
-    Feature.WINDOWS_BUILD_LABEL: _gate(
-        "Nodes carry the label node.kubernetes.io/windows-build.",
-        Condition(kubernetes=_from(1, 17)),
-        "metadata.labels[node.kubernetes.io/windows-build]",
-        Otherwise.DIFFER,
-        "doc20, Handling multiple Windows versions",
-    ),
     Feature.OLDER_IMAGES: _gate(
         "Images of an older build, down to Windows Server 2022, run with process isolation.",
         Condition(build=_from(20348)),

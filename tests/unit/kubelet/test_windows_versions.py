@@ -1,0 +1,46 @@
+"""What kubelets on Windows do in one version and not in the next, as the gates table says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from muntin.kubelet.admission import admit
+from muntin.kubelet.platform import Platform, linux, windows
+from muntin.kubelet.windows_limits import ignored
+from muntin.model.windows import Feature
+from muntin.model.windows_releases import build_named, profile_of
+
+
+def node_of(minor: int, release: str = "2019", runtime: str = "containerd") -> Platform:
+    return windows(profile_of(build_named(release), (1, minor), runtime=runtime))
+
+
+def a_pod(annotations: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    meta = {"name": "p", "namespace": "n", "uid": "u", "annotations": annotations or {}}
+    return {"metadata": meta, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
+
+
+WINDOWS_NODE = {"metadata": {"name": "w", "labels": {"kubernetes.io/os": "windows"}}}
+
+
+@pytest.mark.reproduces(Feature.KUBELET_OS_SELECTOR_ADMISSION)
+@pytest.mark.parametrize(
+    "minor, reason",
+    [(22, "NodeAffinity"), (23, "PodOSSelectorNodeLabelDoesNotMatch")],
+)
+def test_a_pod_for_linux_that_was_bound_to_a_windows_node(minor, reason):
+    pod = a_pod(nodeSelector={"kubernetes.io/os": "linux"})
+    rejection = admit(pod, [], WINDOWS_NODE, node_of(minor))
+    assert rejection is not None
+    assert rejection.reason == reason
+
+
+@pytest.mark.reproduces(Feature.HYPERV_GATE_REMOVED)
+def test_the_annotation_of_hyper_v_means_nothing():
+    pod = a_pod({"experimental.windows.kubernetes.io/isolation-type": "hyperv"})
+    [said] = ignored(pod, node_of(21))
+    assert "isolation-type=hyperv has no meaning" in said
+    assert ignored(pod, linux()) == []
+    assert ignored(a_pod(), node_of(21)) == []
