@@ -120,7 +120,7 @@ def test_a_pod_joins_leaves_and_shares_its_address(lab: Lab, windows_node, tmp_p
     asyncio.run(scene())
 
 
-@pytest.mark.reproduces(Feature.DSR, Feature.SESSION_AFFINITY)
+@pytest.mark.reproduces(Feature.DSR, Feature.SVC_SESSION_AFFINITY)
 def test_services_are_policy_lists(lab: Lab, windows_node, tmp_path):
     async def scene():
         api = FakeApi()
@@ -156,7 +156,7 @@ def test_services_are_policy_lists(lab: Lab, windows_node, tmp_path):
             await api.put("services", sticky)
 
             async def said():
-                words = gate(Feature.SESSION_AFFINITY).summary
+                words = gate(Feature.SVC_SESSION_AFFINITY).summary
                 return any(words in str(event) for event in api.created)
 
             await eventually(said)
