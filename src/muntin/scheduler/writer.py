@@ -20,9 +20,12 @@ from muntin.scheduler.plan_preemption import BY_SCHEDULER, DISRUPTION_TARGET
 from muntin.scheduler.queue import Waiting
 from muntin.scheduler.world import World
 from muntin.seams.kube import STRATEGIC_MERGE_PATCH, KubeClient, Object
-from muntin.seams.kube.events import NORMAL, WARNING, EventRecorder
+from muntin.seams.kube.events import NORMAL, WARNING, SeriesRecorder
 
 log = logging.getLogger(__name__)
+
+_ACTIONS = {"Scheduled": "Binding", "FailedScheduling": "Scheduling", "Preempted": "Preempting"}
+"""What was done when something is told."""
 
 
 class Writer:
@@ -37,7 +40,7 @@ class Writer:
         self._binders = config.binders
         self._words = scheduler_words(config.kubernetes)
         self._recorders = {
-            profile.scheduler_name: EventRecorder(client, profile.scheduler_name, clock=clock)
+            profile.scheduler_name: SeriesRecorder(client, profile.scheduler_name, clock=clock)
             for profile in config.profiles
         }
         self._bindings: asyncio.Queue[tuple[Waiting, str]] = asyncio.Queue()
@@ -70,7 +73,8 @@ class Writer:
     def event(self, pod: Object, of: Object, type: str, reason: str, message: str) -> None:
         """Record an event about ``pod`` by the profile of the pod ``of``."""
         recorder = self._recorders[self._world.scheduler_name(of)]
-        recorder.event(pod, type, reason, message)
+        related = None if of is pod else of
+        recorder.event(pod, type, reason, message, action=_ACTIONS[reason], related=related)
 
     # -- bindings --------------------------------------------------------------------------------
 

@@ -200,7 +200,7 @@ def test_two_profiles_decide_each_for_its_own():
             packed = await running(plane, "packed")
             assert pods.node_name(packed) == pods.node_name(first)
             told = await event(plane, "packed", "Scheduled")
-            assert told["source"]["component"] == "packer"
+            assert told["reportingComponent"] == "packer"
             await plane.admin.create(PODS, pod("spread", "500m"))
             assert pods.node_name(await running(plane, "spread")) != pods.node_name(first)
 

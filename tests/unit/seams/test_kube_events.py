@@ -5,8 +5,9 @@ import asyncio
 from scripted_transport import ScriptedTransport, status
 
 from muntin.kit.clock import FakeClock
+from muntin.model.event_correlation import BURST
 from muntin.seams.kube.client import Client
-from muntin.seams.kube.events import BURST, EventRecorder
+from muntin.seams.kube.events import EventRecorder, SeriesRecorder
 
 POD = {
     "apiVersion": "v1",
@@ -116,6 +117,7 @@ def test_a_repeat_of_one_that_expired_is_written_anew_with_its_count():
     asyncio.run(main())
     assert transport.asked[2][0] == "POST"
     assert transport.asked[2][2]["count"] == 2
+    assert transport.asked[2][2]["metadata"] == transport.asked[0][2]["metadata"]
 
 
 def test_a_refused_event_is_dropped_and_the_next_one_written():
@@ -146,3 +148,52 @@ def test_a_flood_about_one_object_is_cut_and_others_still_pass():
     asyncio.run(main())
     assert len(transport.asked) == BURST + 1
     assert transport.asked[-1][2]["message"] == "other"
+
+
+SERVED = (200, {"resources": [{"name": "events"}]})
+
+
+def series(transport, clock):
+    transport.answers.insert(0, SERVED)
+    return SeriesRecorder(Client(transport), "default-scheduler", clock=clock)
+
+
+def test_the_scheduler_writes_events_of_the_newer_group():
+    transport = ScriptedTransport(answers=[(201, {})])
+
+    async def main():
+        events = series(transport, FakeClock())
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+        events.event(POD, "Normal", "Preempted", "x" * 2000, action="Preempting", related=node)
+        await events.flush()
+
+    asyncio.run(main())
+    _, (method, path, body) = transport.asked
+    assert (method, path) == ("POST", "/apis/events.k8s.io/v1/namespaces/ns/events")
+    assert (body["regarding"]["name"], body["related"]["name"]) == ("a", "n")
+    assert (body["action"], body["reportingController"]) == ("Preempting", "default-scheduler")
+    assert body["reportingInstance"].startswith("default-scheduler-")
+    assert body["eventTime"] == "2023-11-14T22:13:20.000000Z"
+    assert (len(body["note"]), body["note"][-5:]) == (1024, "x ...")
+
+
+def test_the_second_of_its_kind_begins_a_series_and_its_end_tells_the_count():
+    gone = (404, status(404, "NotFound", "gone"))
+    transport = ScriptedTransport(answers=[(201, {}), (200, {}), gone, (201, {})])
+
+    async def main():
+        clock = FakeClock()
+        events = series(transport, clock)
+        running = asyncio.ensure_future(events.run())
+        for _ in range(5):
+            events.event(POD, "Warning", "FailedScheduling", "no", action="Scheduling")
+        await clock.advance(1)
+        assert [method for method, _, _ in transport.asked] == ["GET", "POST", "PATCH"]
+        for _ in range(3):
+            await clock.advance(400)
+        running.cancel()
+
+    asyncio.run(main())
+    assert transport.asked[2][2]["series"]["count"] == 2
+    (_, _, patch), (method, _, anew) = transport.asked[3:]
+    assert (patch["series"]["count"], method, anew["series"]["count"]) == (5, "POST", 5)

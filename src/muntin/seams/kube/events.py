@@ -1,63 +1,44 @@
-"""Events about objects: recorded at once, written later, repeated ones counted instead of added.
+"""Events about objects: recorded at once, written later, as client-go's recorders write them.
 
 ``event()`` never waits and never fails: losing an event must not stop the work that it tells of.
-``run()`` in a task group writes them. Source of the limits: client-go v1.34
-tools/record/events_cache.go (a burst of 25 per object and source, one more every five minutes).
+``run()`` in a task group writes them; what is combined, counted or left out is decided by
+`model.event_correlation`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
+import socket
+from collections import deque
 from typing import Any
 
 from muntin.kit import errors
 from muntin.kit.clock import Clock, SystemClock, rfc3339
 from muntin.kit.log import fields
-from muntin.model.resources import EVENTS
-from muntin.seams.kube import KubeClient, Object
+from muntin.model.event_correlation import FINISH_S, REFRESH_S, Correlated, Correlator, Series
+from muntin.model.resources import EVENTS, EVENTS_V1
+from muntin.seams.kube import STRATEGIC_MERGE_PATCH, KubeClient, Object
 
 log = logging.getLogger(__name__)
 
 NORMAL, WARNING = "Normal", "Warning"
 
-BURST = 25
-REFILL_S = 300.0
 QUEUE_LENGTH = 1000
-REMEMBERED = 2048
 MAX_MESSAGE_LENGTH = 1024
-"""What API validation allows in ``message``."""
+"""What API validation allows in a ``note``."""
+CUT = " ..."
 
 
-class EventRecorder:
-    """Events from one ``component`` (on ``host``, where it has one)."""
+class _Queue:
+    """Events that wait to be written, in order."""
 
-    def __init__(
-        self, client: KubeClient, component: str, *, host: str = "", clock: Clock | None = None
-    ) -> None:
+    def __init__(self, client: KubeClient, clock: Clock | None) -> None:
         self._client = client
-        self._source = {"component": component, **({"host": host} if host else {})}
         self._clock = clock or SystemClock()
         self._last_stamp = 0
         self._queue: deque[Object] = deque(maxlen=QUEUE_LENGTH)
         self._wake = asyncio.Event()
-        self._known: OrderedDict[tuple[str, ...], tuple[str, str, int]] = OrderedDict()
-        self._buckets: OrderedDict[tuple[str, ...], tuple[float, float]] = OrderedDict()
-
-    def event(
-        self, obj: Object, type: str, reason: str, message: str, *, field_path: str = ""
-    ) -> None:
-        """Record that ``reason`` happened to ``obj``, which must hold its apiVersion and kind.
-
-        ``type`` is Normal or Warning; ``field_path`` names a part of the object, such as
-        ``spec.containers{web}``.
-        """
-        reference = _reference(obj, field_path)
-        if not self._allowed(reference):
-            return
-        self._queue.append(self._new(reference, type, reason, message[:MAX_MESSAGE_LENGTH]))
-        self._wake.set()
 
     async def run(self) -> None:
         """Write what is recorded until cancelled."""
@@ -69,36 +50,27 @@ class EventRecorder:
     async def flush(self) -> None:
         """Write what is recorded now; what the server refuses is logged and dropped."""
         while self._queue:
-            event = self._queue.popleft()
-            try:
-                await self._write(event)
-            except errors.MuntinError as err:
-                log.warning(
-                    "event not written",
-                    **fields(reason=event["reason"], object=event["metadata"]["name"], error=err),
-                )
+            await self._attempt(self._queue.popleft())
 
-    def _new(self, reference: dict[str, Any], type: str, reason: str, message: str) -> Object:
-        now = rfc3339(self._clock.now())
-        namespace = reference.get("namespace") or "default"
-        return {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {
-                "name": f"{reference['name']}.{self._stamp():x}",
-                "namespace": namespace,
-            },
-            "involvedObject": reference,
-            "reason": reason,
-            "message": message,
-            "source": self._source,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-            "type": type,
-            "reportingComponent": self._source["component"],
-            "reportingInstance": self._source.get("host", ""),
-        }
+    async def _attempt(self, event: Object) -> None:
+        try:
+            await self._write(event)
+        except errors.MuntinError as err:
+            log.warning(
+                "event not written",
+                **fields(reason=event["reason"], object=event["metadata"]["name"], error=err),
+            )
+
+    async def _write(self, event: Object) -> None:
+        raise NotImplementedError
+
+    def _put(self, event: Object) -> None:
+        self._queue.append(event)
+        self._wake.set()
+
+    def _metadata(self, about: Object) -> Object:
+        namespace = about.get("namespace") or "default"
+        return {"name": f"{about['name']}.{self._stamp():x}", "namespace": namespace}
 
     def _stamp(self) -> int:
         """Nanoseconds that grow from event to event: names sort as the events happened.
@@ -109,45 +81,147 @@ class EventRecorder:
         self._last_stamp = max(self._last_stamp + 1, int(self._clock.now() * 1e9))
         return self._last_stamp
 
+
+class EventRecorder(_Queue):
+    """Events from one ``component`` (on ``host``, where it has one)."""
+
+    def __init__(
+        self, client: KubeClient, component: str, *, host: str = "", clock: Clock | None = None
+    ) -> None:
+        super().__init__(client, clock)
+        self._source = {"component": component, **({"host": host} if host else {})}
+        self._correlator = Correlator()
+
+    def event(
+        self, obj: Object, type: str, reason: str, message: str, *, field_path: str = ""
+    ) -> None:
+        """Record that ``reason`` happened to ``obj``, which must hold its apiVersion and kind.
+
+        ``type`` is Normal or Warning; ``field_path`` names a part of the object, such as
+        ``spec.containers{web}``.
+        """
+        about = _reference(obj, field_path)
+        now = rfc3339(self._clock.now())
+        self._put(
+            {
+                "apiVersion": "v1",
+                "kind": "Event",
+                "metadata": self._metadata(about),
+                "involvedObject": about,
+                "reason": reason,
+                "message": message[:MAX_MESSAGE_LENGTH],
+                "source": self._source,
+                "firstTimestamp": now,
+                "lastTimestamp": now,
+                "count": 1,
+                "type": type,
+                "reportingComponent": self._source["component"],
+                "reportingInstance": self._source.get("host", ""),
+            }
+        )
+
     async def _write(self, event: Object) -> None:
-        """Create the event, or count it on the one of the same words written before."""
-        key = _identity(event)
-        namespace = event["metadata"]["namespace"]
-        known = self._known.get(key)
-        if known is not None:
-            name, first, count = known
-            patch = {"count": count + 1, "lastTimestamp": event["lastTimestamp"]}
-            try:
-                await self._client.patch(EVENTS, name, patch, namespace)
-                self._remember(key, (name, first, count + 1))
-                return
-            except errors.NotFound:
-                event = {**event, "count": count + 1, "firstTimestamp": first}  # it expired
+        """Create the event, or count it on the one that was written before."""
+        found = self._correlator.correlate(event, self._clock.monotonic())
+        if found is None:
+            return
+        if found.patch is None or not await self._patched(found):
+            await self._create(found)
+
+    async def _patched(self, found: Correlated) -> bool:
+        """Whether the event was still there; it may have expired."""
+        meta = found.event["metadata"]
+        try:
+            await self._client.patch(EVENTS, meta["name"], found.patch or {}, meta["namespace"])
+        except errors.NotFound:
+            return False
+        return True
+
+    async def _create(self, found: Correlated) -> None:
+        event, namespace = found.event, found.event["metadata"]["namespace"]
         try:
             await self._client.create(EVENTS, event, namespace)
         except errors.AlreadyExists:  # another component wrote at the same nanosecond
-            name = f"{event['involvedObject']['name']}.{self._stamp():x}"
-            event = {**event, "metadata": {**event["metadata"], "name": name}}
+            event = {**event, "metadata": self._metadata(event["involvedObject"])}
             await self._client.create(EVENTS, event, namespace)
-        self._remember(key, (event["metadata"]["name"], event["firstTimestamp"], event["count"]))
+            self._correlator.written(found.key, event)
 
-    def _remember(self, key: tuple[str, ...], value: tuple[str, str, int]) -> None:
-        self._known[key] = value
-        self._known.move_to_end(key)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
 
-    def _allowed(self, reference: dict[str, Any]) -> bool:
-        """Whether the object's bucket still has a token; a flood about one object is cut."""
-        key = (reference["kind"], reference.get("uid", ""), reference["name"])
-        now = self._clock.monotonic()
-        tokens, since = self._buckets.pop(key, (float(BURST), now))
-        tokens = min(float(BURST), tokens + (now - since) / REFILL_S)
-        allowed = tokens >= 1
-        self._buckets[key] = (tokens - 1 if allowed else tokens, now)
-        while len(self._buckets) > REMEMBERED:
-            self._buckets.popitem(last=False)
-        return allowed
+class SeriesRecorder(_Queue):
+    """Events of events.k8s.io by one ``controller``, as the scheduler writes them."""
+
+    def __init__(self, client: KubeClient, controller: str, *, clock: Clock | None = None) -> None:
+        super().__init__(client, clock)
+        self._controller = controller
+        self._instance = f"{controller}-{socket.gethostname()}"[:128]
+        self._series = Series()
+
+    def event(
+        self,
+        obj: Object,
+        type: str,
+        reason: str,
+        note: str,
+        *,
+        action: str,
+        related: Object | None = None,
+    ) -> None:
+        """Record that ``action`` on ``obj`` came to ``reason``; both hold apiVersion and kind."""
+        about = _reference(obj, "")
+        if len(note) > MAX_MESSAGE_LENGTH:
+            note = note[: MAX_MESSAGE_LENGTH - len(CUT)] + CUT
+        event = {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": self._metadata(about),
+            "eventTime": rfc3339(self._clock.now(), micros=True),
+            "reportingController": self._controller,
+            "reportingInstance": self._instance,
+            "action": action,
+            "reason": reason,
+            "regarding": about,
+            "note": note,
+            "type": type,
+        }
+        if related is not None:
+            event["related"] = _reference(related, "")
+        written = self._series.observe(event, self._clock.now())
+        if written is not None:
+            self._put(written)
+
+    async def run(self) -> None:
+        """Write what is recorded, and the counts of series, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(super().run())
+            group.create_task(self._keep())
+
+    async def _keep(self) -> None:
+        refreshed = self._clock.monotonic()
+        while True:
+            await self._clock.sleep(FINISH_S)
+            due = self._series.finish(self._clock.now())
+            if self._clock.monotonic() - refreshed >= REFRESH_S:
+                refreshed = self._clock.monotonic()
+                due += self._series.open()
+            for event in due:
+                self._put(event)
+
+    async def _write(self, event: Object) -> None:
+        meta = event["metadata"]
+        if "series" in event:
+            patch = {"series": event["series"]}
+            try:
+                await self._client.patch(
+                    EVENTS_V1,
+                    meta["name"],
+                    patch,
+                    meta["namespace"],
+                    patch_type=STRATEGIC_MERGE_PATCH,
+                )
+                return
+            except errors.NotFound:
+                pass  # it expired
+        await self._client.create(EVENTS_V1, event, meta["namespace"])
 
 
 def _reference(obj: Object, field_path: str) -> dict[str, Any]:
@@ -162,17 +236,3 @@ def _reference(obj: Object, field_path: str) -> dict[str, Any]:
         "fieldPath": field_path,
     }
     return {key: value for key, value in found.items() if value}
-
-
-def _identity(event: Object) -> tuple[str, ...]:
-    about = event["involvedObject"]
-    return (
-        about["kind"],
-        about.get("namespace", ""),
-        about["name"],
-        about.get("uid", ""),
-        about.get("fieldPath", ""),
-        event["type"],
-        event["reason"],
-        event["message"],
-    )
