@@ -41,3 +41,14 @@ def test_bad_objects_are_refused_with_their_fields(kube):
     assert done.returncode == 1
     assert "metadata.name" in done.stderr
     assert "spec.containers: Required value" in done.stderr
+
+
+def test_users_are_warned_of_what_will_not_work_on_windows(kube):
+    spec = {
+        "nodeSelector": {"kubernetes.io/os": "windows"},
+        "containers": [{"name": "c", "image": "mcr.microsoft.com/windows/nanoserver:1809"}],
+        "volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}],
+    }
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "warned"}, "spec": spec}
+    created = kube.kubectl("create", "--dry-run=server", "-f", "-", input=json.dumps(pod))
+    assert "Warning: spec.volumes[0].emptyDir.medium: " in created.stderr

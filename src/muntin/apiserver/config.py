@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.apiserver.limits_config import LimitsConfig
+
+# From a written object and the one it takes the place of (or None) to what its writer is told.
+Advise = Callable[[dict[str, Any], dict[str, Any] | None], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +21,8 @@ class ApiServerConfig:
     ``kubelet_client_certificate`` and its key (PEM) are shown to kubelets, the proxy client's to
     aggregated API servers. ``access`` is who may come in, and what is written about them;
     ``limits`` is how much they may ask, ``admission`` which built-in plugins look at it;
-    ``several``: other servers over the same store come and go.
+    ``several``: other servers over the same store come and go. ``advise`` is asked what users are
+    warned of when they write pods, what makes pods, and Services.
     """
 
     kubernetes_version: str
@@ -40,3 +45,4 @@ class ApiServerConfig:
     several: bool = False
     events_fresh_s: float = 75.0  # how long events are kept for watches that resume, at least
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
+    advise: Advise | None = None

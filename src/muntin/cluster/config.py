@@ -111,9 +111,10 @@ class ClusterConfig:
     API on and off. ``registry_config_dir`` is a hosts.toml tree for the containerds of Linux nodes,
     empty for none. ``autoscaling``: how HorizontalPodAutoscalers are run; ``scheduler`` is a
     KubeSchedulerConfiguration, empty for the defaults. ``simulated_nodes``: how many there are
-    beside ``nodes``. ``control_planes`` is how many processes serve the API over one ``store``;
-    ``election``: how one of them is chosen to run the controllers, None for no choice. ``notes``
-    are what its users are to know of it."""
+    beside ``nodes``. ``lint``: whether users are warned of what will not work on Windows nodes.
+    ``control_planes`` is how many processes serve the API over one ``store``; ``election``: how one
+    of them is chosen to run the controllers, None for no choice. ``notes`` are what its users are
+    to know of it."""
 
     name: str
     kubernetes: Version
@@ -129,6 +130,7 @@ class ClusterConfig:
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     scheduler: Mapping[str, Any] = field(default_factory=dict)
     simulated_nodes: int = 0
+    lint: bool = True
     notes: tuple[str, ...] = ()
 
     @property

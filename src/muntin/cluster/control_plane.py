@@ -17,12 +17,14 @@ from muntin.apiserver.access_config import RequestHeaderConfig
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer, Listener, server_context
 from muntin.cluster import (
+    advice,
     certificate_names,
     cluster_dns,
     cluster_info,
     cluster_metrics,
     elections,
     event_loop,
+    liveness,
     local_storage,
     proxies,
     store_access,
@@ -78,6 +80,7 @@ async def run(config: ClusterConfig, seat: Seat, listeners: Sequence[socket.sock
             client = client_for(f"system:kube-{name}")
             task = group.create_task(elections.run(config, seat, f"kube-{name}", client, work))
             server.core.components.add_task(name, task)
+        group.create_task(liveness.tell(config, paths, seat.name))
         admin = Client(server.user(*ADMIN))
         group.create_task(_beside(config, paths, client_for, admin))
 
@@ -135,6 +138,7 @@ def _api_config(config: ClusterConfig, paths: ClusterPaths, seat: Seat) -> ApiSe
         access=replace(config.access, client_ca=ca, request_header=front),
         admission=config.admission,
         runtime_config=config.runtime_config,
+        advise=advice.adviser(config),
         kubelet_ca=ca,
         kubelet_client_certificate=(pki / f"{certificate_names.KUBELET_CLIENT}.crt").read_bytes(),
         kubelet_client_key=(pki / f"{certificate_names.KUBELET_CLIENT}.key").read_bytes(),

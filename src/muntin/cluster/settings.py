@@ -101,6 +101,7 @@ class Draft:
     autoscaling: AutoscalingSettings = field(default_factory=AutoscalingSettings)
     scheduler: dict[str, Any] = field(default_factory=dict)
     simulated_nodes: int = 0
+    lint: bool = True
     notes: tuple[str, ...] = ()
     origins: dict[str, Place | str] = field(default_factory=dict)
 
@@ -161,6 +162,7 @@ def resolve(draft: Draft) -> ClusterConfig:
         autoscaling=draft.autoscaling,
         scheduler=draft.scheduler,
         simulated_nodes=_simulated_nodes(draft),
+        lint=draft.lint,
     )
 
 

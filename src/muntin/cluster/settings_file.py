@@ -30,7 +30,14 @@ def read(path: Path) -> Draft:
 
 def decode(text: str, file: str) -> Draft:
     """The Draft in ``text``; ``file`` is what errors call it."""
-    document = parse(text, file)
+    # Tabs are no indentation in YAML, and are found in JSON.
+    document = parse(text.replace("\t", " ") if text.lstrip().startswith("{") else text, file)
+    if (found := document.take("apiVersion")) is not None and found.text() != API_VERSION:
+        from muntin.cluster import foreign_files
+
+        convert = foreign_files.reader(found.text())
+        if convert is not None:
+            return convert(document)
     _expect(document, "apiVersion", API_VERSION)
     _expect(document, "kind", KIND)
     draft = Draft()
@@ -83,6 +90,8 @@ def decode(text: str, file: str) -> Draft:
     if (simulated := document.take("simulatedNodes")) is not None:
         draft.origins["simulatedNodes"] = simulated
         draft.simulated_nodes = simulated.integer()
+    if (lint := document.take("lint")) is not None:
+        draft.lint = lint.boolean()
     document.finish()
     return draft
 

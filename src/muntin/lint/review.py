@@ -33,7 +33,8 @@ def review(body: Any, linter: Linter, *, enforce: bool = False) -> dict[str, Any
         Invalid: ``body`` is no AdmissionReview.
     """
     request = _request(body)
-    found = _new(linter, request) if request.get("operation") in _SPOKEN_OF else []
+    obj, old = request.get("object"), request.get("oldObject")
+    found = changed(linter, obj, old) if request.get("operation") in _SPOKEN_OF else []
     refused = [one for one in found if enforce and one.severity is Severity.ERROR]
     response: dict[str, Any] = {"uid": request["uid"], "allowed": not refused}
     if refused:
@@ -78,9 +79,8 @@ def _request(body: Any) -> Object:
     return request
 
 
-def _new(linter: Linter, request: Object) -> list[Finding]:
-    """What is found now and was not before."""
-    obj, old = request.get("object"), request.get("oldObject")
+def changed(linter: Linter, obj: Any, old: Any) -> list[Finding]:
+    """What is found in ``obj`` now, and was not in ``old``, which it takes the place of."""
     if not isinstance(obj, dict):
         return []
     found = of_object(linter, obj)

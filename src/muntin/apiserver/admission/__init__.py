@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from muntin.apiserver.admission.admission_configuration import AdmissionConfiguration
+from muntin.apiserver.admission.advice import Advice
 from muntin.apiserver.admission.attributes import Attributes, Silent
 from muntin.apiserver.admission.dynamic import Dynamic, DynamicParts
 from muntin.apiserver.admission.plugins import Parts, build, enabled
@@ -71,8 +72,10 @@ class Admission:
     def standard(cls, parts: Parts, dynamic: DynamicParts | None = None) -> Admission:
         """The plugins that the configuration asks for."""
         chosen, late = build(parts)
+        advise = parts.config.advise
         plugins = (
             *chosen,
+            *([Advice(advise)] if advise else ()),
             RbacEscalation(parts.authorizer, parts.cache),
             AdmissionConfiguration(parts.cache, parts.authorizer, parts.find_kind),
         )

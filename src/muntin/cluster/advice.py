@@ -1,0 +1,43 @@
+"""The linter as an adviser of the cluster's own API server: for the profiles of its nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muntin.cluster.config import ClusterConfig
+
+if TYPE_CHECKING:
+    from muntin.lint.run import Linter
+
+
+class Adviser:
+    """Says what an object will meet on the cluster's Windows nodes; loaded when first asked."""
+
+    def __init__(self, config: ClusterConfig) -> None:
+        self._nodes = [node for node in config.nodes if node.profile is not None]
+        self._linter: Linter | None = None
+
+    def __call__(self, obj: dict[str, Any], old: dict[str, Any] | None) -> list[str]:
+        """Warnings; of an object that is changed, those that are new."""
+        from muntin.lint.review import changed, warnings_of
+
+        if self._linter is None:
+            self._linter = self._made()
+        return warnings_of(changed(self._linter, obj, old))
+
+    def _made(self) -> Linter:
+        from muntin.lint.profiles import Named
+        from muntin.lint.run import Linter
+
+        named: list[Named] = []
+        for node in self._nodes:
+            assert node.profile is not None
+            if all(known.profile != node.profile for known in named):
+                named.append(Named(node.name, node.profile))
+        return Linter(named)
+
+
+def adviser(config: ClusterConfig) -> Adviser | None:
+    """The adviser of a cluster that has Windows nodes and wants one."""
+    has_windows = any(node.profile is not None for node in config.nodes)
+    return Adviser(config) if config.lint and has_windows else None
