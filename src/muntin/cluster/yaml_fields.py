@@ -115,6 +115,14 @@ class Mapping(Place):
         found: dict[str, Any] = yaml.load(yaml.serialize(self.node), Loader=_Loader)
         return found
 
+    def left(self) -> list[Place]:
+        """The keys that nobody took, and that have a value."""
+        return [
+            place
+            for key, place in self._keys.items()
+            if key not in self._known and self._values[key].node.tag != _NULL
+        ]
+
     def finish(self) -> None:
         """Refuse the keys that nobody took, naming the nearest known one."""
         for key, place in self._keys.items():
