@@ -36,6 +36,11 @@ def measure(config: ClusterConfig, *, passage: str = "memory") -> None:
     page.write(passage, table(("process", "PSS", "of one processor"), rows))
 
 
+def processor_s(name: str) -> float:
+    """The processor time that the process ``name`` of the cluster has taken so far."""
+    return sum(_cpu_s(pid) for pid, found in _processes().items() if found == name)
+
+
 def _processes() -> dict[int, str]:
     """Process ids with names: the supervisor and all that descend from it, found in /proc."""
     record = json.loads(ClusterPaths(NAME).control.read_text())

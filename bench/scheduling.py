@@ -2,17 +2,18 @@
 
 Pods are created by 20 clients at once and followed by a watch: the rate is from the first creation
 to the last binding, so that creating them is a part of it. Then Deployments are created, rolled and
-deleted, and at last nothing happens on many nodes with many pods.
+deleted, a node with 110 pods is lost, and at last nothing happens on many nodes with many pods.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 
 import clusters
+import load
+import lost_node
 import memory
 import page
 import uvloop
@@ -20,17 +21,14 @@ from measure import seconds, table
 
 from muntin.cluster.config import ClusterConfig
 from muntin.model import pods
-from muntin.model.resources import DEPLOYMENTS, NODES, PODS, Resource
-from muntin.model.simulated import MARK
+from muntin.model.resources import DEPLOYMENTS, PODS, Resource
 from muntin.seams.kube import MERGE_PATCH, Object
 from muntin.seams.kube.client import Client
 
-CREATORS = 20
 SIZES = (100, 1000)
 PODS_SCHEDULED = 3000
 DEPLOYMENTS_COUNT = 1000
 REST_PODS = 10_000
-_LIMIT_S = 900.0
 _ONE_NODE = ("--linux-nodes", "1", "--windows-nodes", "0")
 
 
@@ -41,6 +39,7 @@ def measure() -> None:
             rows.append(uvloop.run(_pods(config, count)))
             if count == SIZES[-1]:
                 deployments = uvloop.run(_deployments(config))
+                lost_node.measure(config)
                 uvloop.run(_fill(config))
                 memory.measure(config, passage="memory of many nodes")
     head = ("simulated nodes", "pods", "created", "scheduled", "Ready")
@@ -53,7 +52,7 @@ def measure() -> None:
 
 async def _pods(config: ClusterConfig, nodes: int) -> tuple[str, ...]:
     """Rates of one burst of pods."""
-    async with _ready(config, nodes) as client:
+    async with load.ready(config, nodes) as client:
         wanted = {f"load-{number}" for number in range(PODS_SCHEDULED)}
         bound: dict[str, float] = {}
         ready: dict[str, float] = {}
@@ -66,11 +65,11 @@ async def _pods(config: ClusterConfig, nodes: int) -> tuple[str, ...]:
                 ready.setdefault(name, now)
             return wanted <= ready.keys()
 
-        seen = await _watching(client, PODS, look)
+        seen = await load.watching(client, PODS, look)
         began = time.perf_counter()
-        await _all(sorted(wanted), lambda name: client.create(PODS, _pod(name), "default"))
+        await load.all_of(sorted(wanted), lambda name: client.create(PODS, _pod(name), "default"))
         created = time.perf_counter()
-        await asyncio.wait_for(seen, _LIMIT_S)
+        await asyncio.wait_for(seen, load.LIMIT_S)
         ends = (created, max(bound.values()), max(ready.values()))
         rates = (f"{PODS_SCHEDULED / (end - began):,.0f}/s" for end in ends)
         await _delete_all(client, PODS)
@@ -82,16 +81,7 @@ def _pod(name: str) -> Object:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "namespace": "default", "labels": {"app": "load"}},
-        "spec": _spec("load:1"),
-    }
-
-
-def _spec(image: str) -> Object:
-    requests = {"requests": {"cpu": "100m", "memory": "100Mi"}}
-    return {
-        "containers": [{"name": "c", "image": image, "resources": requests}],
-        "nodeSelector": {MARK: "true"},
-        "tolerations": [{"key": MARK, "operator": "Exists"}],
+        "spec": load.spec("load:1"),
     }
 
 
@@ -101,38 +91,29 @@ def _spec(image: str) -> Object:
 async def _deployments(config: ClusterConfig) -> list[tuple[str, str]]:
     """How long a thousand of them take to be there, rolled, and gone."""
     rows = []
-    async with _ready(config, config.simulated_nodes) as client:
+    async with load.ready(config, config.simulated_nodes) as client:
         names = [f"web-{number}" for number in range(DEPLOYMENTS_COUNT)]
-        done = await _watching(client, DEPLOYMENTS, _Rolled(names, 1))
+        done = await load.watching(client, DEPLOYMENTS, _Rolled(names, 1))
         began = time.perf_counter()
-        await _all(names, lambda name: client.create(DEPLOYMENTS, _deployment(name), "default"))
-        await asyncio.wait_for(done, _LIMIT_S)
+        await load.all_of(
+            names, lambda name: client.create(DEPLOYMENTS, load.deployment(name), "default")
+        )
+        await asyncio.wait_for(done, load.LIMIT_S)
         rows.append(("created, all available", seconds(time.perf_counter() - began)))
-        done = await _watching(client, DEPLOYMENTS, _Rolled(names, 2))
+        done = await load.watching(client, DEPLOYMENTS, _Rolled(names, 2))
         began = time.perf_counter()
         patch = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "load:2"}]}}}}
-        await _all(
+        await load.all_of(
             names,
             lambda name: client.patch(DEPLOYMENTS, name, patch, "default", patch_type=MERGE_PATCH),
         )
-        await asyncio.wait_for(done, _LIMIT_S)
+        await asyncio.wait_for(done, load.LIMIT_S)
         rows.append(("rolled to another image", seconds(time.perf_counter() - began)))
         began = time.perf_counter()
-        await _all(names, lambda name: client.delete(DEPLOYMENTS, name, "default"))
-        await _gone(client, PODS)
+        await load.all_of(names, lambda name: client.delete(DEPLOYMENTS, name, "default"))
+        await load.gone(client, PODS)
         rows.append(("deleted, all pods gone", seconds(time.perf_counter() - began)))
     return rows
-
-
-def _deployment(name: str) -> Object:
-    labels = {"app": name}
-    template = {"metadata": {"labels": labels}, "spec": _spec("load:1")}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
-    }
 
 
 class _Rolled:
@@ -156,7 +137,7 @@ class _Rolled:
 
 async def _fill(config: ClusterConfig) -> None:
     """As many pods as are to be there at rest."""
-    async with _ready(config, config.simulated_nodes) as client:
+    async with load.ready(config, config.simulated_nodes) as client:
         wanted = {f"rest-{number}" for number in range(REST_PODS)}
         ready: set[str] = set()
 
@@ -165,78 +146,15 @@ async def _fill(config: ClusterConfig) -> None:
                 ready.add(pod["metadata"]["name"])
             return wanted <= ready
 
-        done = await _watching(client, PODS, look)
-        await _all(sorted(wanted), lambda name: client.create(PODS, _pod(name), "default"))
-        await asyncio.wait_for(done, _LIMIT_S)
-
-
-@asynccontextmanager
-async def _ready(config: ClusterConfig, nodes: int) -> AsyncIterator[Client]:
-    """The administrator, once all simulated nodes are Ready and pods are taken."""
-    client = clusters.client(config)
-    await clusters.service_account(client)
-    try:
-        async with asyncio.timeout(_LIMIT_S):
-            await _nodes_ready(client, nodes)
-        yield client
-    finally:
-        await client.close()
-
-
-async def _nodes_ready(client: Client, count: int) -> None:
-    """Return when that many are Ready and have no taint but their mark."""
-    while True:
-        rows = (await client.list(NODES, label_selector=MARK)).items
-        ready = (
-            pods.is_condition_true(row, "Ready") and len(row["spec"].get("taints") or ()) == 1
-            for row in rows
-        )
-        if sum(ready) >= count:
-            return
-        await asyncio.sleep(1.0)
-
-
-async def _watching(
-    client: Client, resource: Resource, look: Callable[[Object], bool]
-) -> asyncio.Task[None]:
-    """A task that ends when ``look``, given each new state, says so."""
-    revision = (await client.list(resource, "default")).resource_version
-
-    async def follow() -> None:
-        async for event in client.watch(resource, "default", resource_version=revision):
-            if event.type != "DELETED" and look(event.object):
-                return
-
-    task = asyncio.create_task(follow())
-    await asyncio.sleep(0.2)  # the watch stands
-    return task
-
-
-async def _all(names: Iterable[str], act: Callable[[str], Awaitable[object]]) -> None:
-    """Do ``act`` for all names, several at once."""
-    left = iter(list(names))
-
-    async def some() -> None:
-        for name in left:
-            await act(name)
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(CREATORS):
-            group.create_task(some())
+        done = await load.watching(client, PODS, look)
+        await load.all_of(sorted(wanted), lambda name: client.create(PODS, _pod(name), "default"))
+        await asyncio.wait_for(done, load.LIMIT_S)
 
 
 async def _delete_all(client: Client, resource: Resource) -> None:
     rows = (await client.list(resource, "default")).items
-    await _all(
+    await load.all_of(
         [row["metadata"]["name"] for row in rows],
         lambda name: client.delete(resource, name, "default"),
     )
-    await _gone(client, resource)
-
-
-async def _gone(client: Client, resource: Resource) -> None:
-    async with asyncio.timeout(_LIMIT_S):
-        while True:
-            if not (await client.list(resource, "default")).items:
-                return
-            await asyncio.sleep(0.5)
+    await load.gone(client, resource)

@@ -22,13 +22,13 @@ async def ready(plane, count):
     await plane.until(check, f"{count} nodes Ready")
 
 
-def on_simulated_nodes(count, scenario):
+def on_simulated_nodes(count, scenario, first=0):
     """Run ``scenario(plane)`` on a control plane whose nodes are simulated."""
 
     async def main():
         async with control_plane(nodes=()) as plane:
             client = Client(plane.server.user("muntin:simulated-nodes"))
-            config = simulated.SimulatedConfig(count=count, version="v1.34.0")
+            config = simulated.SimulatedConfig(count=count, version="v1.34.0", first=first)
             kubelets = asyncio.ensure_future(simulated.run(config, client))
             try:
                 await scenario(plane)
@@ -64,6 +64,16 @@ def test_pods_run_there_and_end_when_they_are_deleted():
         await plane.gone(PODS, "p0", NS)
 
     on_simulated_nodes(3, scenario)
+
+
+def test_some_may_stand_beside_those_of_another_process():
+    async def scenario(plane):
+        await ready(plane, 2)
+        rows = (await plane.admin.list(NODES)).items
+        networks = {row["metadata"]["name"]: row["spec"]["podCIDR"] for row in rows}
+        assert networks == {"sim-1001": "100.67.232.0/24", "sim-1002": "100.67.233.0/24"}
+
+    on_simulated_nodes(2, scenario, first=1000)
 
 
 def test_init_containers_sidecars_and_readiness_gates():

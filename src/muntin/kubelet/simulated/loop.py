@@ -35,10 +35,14 @@ RETRY_S = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedConfig:
-    """``count`` nodes whose kubelets say that they are of ``version`` (v1.34.0)."""
+    """``count`` nodes whose kubelets say that they are of ``version`` (v1.34.0).
+
+    ``first`` is the number of the first one; those before it are somebody else's.
+    """
 
     count: int
     version: str
+    first: int = 0
 
 
 async def run(config: SimulatedConfig, client: KubeClient, *, clock: Clock | None = None) -> None:
@@ -53,7 +57,8 @@ async def run(config: SimulatedConfig, client: KubeClient, *, clock: Clock | Non
 
 
 def _nodes(config: SimulatedConfig) -> list[SimulatedNode]:
-    return [SimulatedNode(number, config.version) for number in range(config.count)]
+    numbers = range(config.first, config.first + config.count)
+    return [SimulatedNode(number, config.version) for number in numbers]
 
 
 class _Hearts:
