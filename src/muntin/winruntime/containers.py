@@ -16,7 +16,7 @@ import orjson
 from muntin.kit.errors import Conflict, Invalid, MuntinError, NotFound
 from muntin.kit.log import fields
 from muntin.model.gates import Profile
-from muntin.model.windows import Feature, image_runs, is_open
+from muntin.model.windows import Feature, gate, image_runs, is_open
 from muntin.seams.cri import Message, Unknown
 from muntin.seams.cri.enums import ContainerState
 from muntin.winruntime import exit_codes
@@ -129,8 +129,8 @@ class ContainerRpcs:
         if build and not image_runs(build, node.config.profile):
             raise Unknown(
                 "failed to create containerd task: failed to create shim task: "
-                f"hcs::CreateComputeSystem {container.id}: The container operating system does "
-                "not match the host operating system.: unknown"
+                f"hcs::CreateComputeSystem {container.id}: "
+                f"{gate(Feature.OS_MUST_MATCH_OR_NOT_START).message}: unknown"
             )
         if _user(container) is None:
             raise _no_process(container, "The user name or password is incorrect.")

@@ -16,6 +16,7 @@ from muntin.model.windows import (
     first,
     hns,
     networking,
+    os_versions,
     runtime,
     scheduling,
     services,
@@ -38,6 +39,7 @@ GATES: dict[Feature, Gate] = {
     **networking.ROWS,
     **runtime.ROWS,
     **scheduling.ROWS,
+    **os_versions.ROWS,
 }
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.

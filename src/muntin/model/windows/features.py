@@ -102,7 +102,6 @@ class Feature(StrEnum):
     GUIDE_NODESELECTOR_OS = "guide-nodeselector-os"
     GUIDE_DEFAULT_LABELS = "guide-default-labels"
     GUIDE_TAINT_WINDOWS = "guide-taint-windows"
-    GUIDE_VERSION_MUST_MATCH_POD = "guide-version-must-match-pod"
     GUIDE_RUNTIMECLASS = "guide-runtimeclass"
     KUBELET_OS_SELECTOR_ADMISSION = "kubelet-os-selector-admission"
     BETA_LABELS_DEPRECATED = "beta-labels-deprecated"
@@ -246,7 +245,6 @@ class Feature(StrEnum):
     OS_MATRIX_1_19 = "os-matrix-1-19"
     OS_MATRIX_1_20 = "os-matrix-1-20"
     LICENSING = "licensing"
-    STRICT_PROCESS_ISOLATION_MATCH = "strict-process-isolation-match"
     NET_OVERLAY_KB4489899 = "net-overlay-kb4489899"
     NET_OVERLAY_KB4482887 = "net-overlay-kb4482887"
     IPV6_NEEDS_2004_610 = "ipv6-needs-2004-610"
@@ -259,7 +257,6 @@ class Feature(StrEnum):
     OS_WS2019_DROP = "os-ws2019-drop"
     OS_20H2 = "os-20h2"
     OS_ANNUAL_23H2 = "os-annual-23h2"
-    STABLE_ABI_2022 = "stable-abi-2022"
     STABLE_ABI_2025_RUNS_2022 = "stable-abi-2025-runs-2022"
     OS_REVISION_IGNORED = "os-revision-ignored"
     # identity

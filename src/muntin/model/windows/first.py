@@ -38,14 +38,6 @@ def _from(*low: int) -> Range:
 
 
 ROWS: dict[Feature, Gate] = {
-    Feature.OLDER_IMAGES: _gate(
-        "Images of an older build, down to Windows Server 2022, run with process isolation.",
-        Condition(build=_from(20348)),
-        "spec.containers[*].image",
-        Otherwise.REJECT,
-        "hcsshim osversion/platform_compat_windows.go at 7c9ff7f",
-        Evidence.READ_FROM_CODE,
-    ),
     Feature.RUN_AS_USER_NAME: _gate(
         "Containers run as the user that windowsOptions.runAsUserName names.",
         Condition(kubernetes=_from(1, 17)),
