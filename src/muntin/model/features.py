@@ -56,6 +56,7 @@ class ApiFeature(StrEnum):
     CRON_JOB_MINUTES = "cron-job-minutes"
     CRON_JOB_TIMESTAMPS = "cron-job-timestamps"
     EXPANSION_RECOVERY = "expansion-recovery"
+    STORAGE_CAPACITIES = "storage-capacities"
     VOLUME_ATTRIBUTES = "volume-attributes"
     STATEFUL_AVAILABILITY = "stateful-availability"
     STATEFUL_SUCCEEDED_REPLACED = "stateful-succeeded-replaced"
@@ -131,6 +132,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.DISCOVERY_V2_ALONE: (1, 33),
     # A claim says how much was given to it while it grows. Source: KEP 1790, CHANGELOG-1.32.
     ApiFeature.EXPANSION_RECOVERY: (1, 32),
+    # Drivers tell how much room they have, which the scheduler looks at. Source: KEP 1472.
+    ApiFeature.STORAGE_CAPACITIES: (1, 24),
     # Classes of what a volume can do, beside its size. Source: KEP 3751, CHANGELOG-1.34.
     ApiFeature.VOLUME_ATTRIBUTES: (1, 34),
     # What health checks found is counted, on a page of its own.

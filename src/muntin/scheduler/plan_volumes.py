@@ -3,17 +3,18 @@
 Pure; one function for each of upstream's plugins VolumeRestrictions, NodeVolumeLimits,
 VolumeBinding and VolumeZone.
 Source: kubernetes v1.36 pkg/scheduler/framework/plugins/{volumerestrictions,nodevolumelimits,
-volumebinding,volumezone}; the migration of in-tree drivers and storage capacities are left out.
+volumebinding,volumezone}; the migration of in-tree drivers is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, cmp_to_key
 
-from muntin.model import pods
+from muntin.model import pods, quantity
 from muntin.model import volume_binding as binding
+from muntin.model.selectors import labels_of
 from muntin.model.volumes_in_use import claims_of
 from muntin.scheduler.plan_framework import Check, Cycle, Plugin, Request, Unfit
 from muntin.scheduler.plan_nodes import NodeInfo, Object
@@ -25,6 +26,8 @@ _IN_USE = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
     "in-use by another pod"
 )
+_NO_VOLUMES = "node(s) didn't find available persistent volumes to bind"
+_NO_SPACE = "node(s) did not have enough free storage"
 _ZONES = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -35,10 +38,14 @@ _ZONES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bindings:
-    """What is to be bound before the pod is: volumes that are there, claims to provision for."""
+    """What is to be bound before the pod is: volumes that are there, claims to provision for.
+
+    ``refusal``: why not all claims can be bound; then nothing is.
+    """
 
     static: tuple[tuple[Object, Object], ...] = ()
     provision: tuple[Object, ...] = ()
+    refusal: str = ""
 
 
 class PodVolumes:
@@ -109,34 +116,54 @@ class PodVolumes:
             and binding.class_of(volume) in wanted
         ]
 
-    def bindings(self, node: Object) -> Bindings | None:
-        """What would bind the delayed claims on ``node``; None: nothing does."""
+    def bindings(self, node: Object) -> Bindings:
+        """What would bind the delayed claims on ``node``, the smallest first."""
         found: dict[str, tuple[Object, Object]] = {}
         provision = []
-        for claim in self.delayed:
+        for claim in sorted(self.delayed, key=cmp_to_key(_by_size)):
             selected = binding.annotations_of(claim).get(binding.SELECTED_NODE)
             if selected is not None and selected != node["metadata"]["name"]:
-                return None
+                return Bindings(refusal=_NO_VOLUMES)
             volume = None
             if selected is None:
                 volume = binding.find_match(claim, self._candidates, node=node, excluded=found)
             if volume is not None:
                 found[volume["metadata"]["name"]] = (volume, claim)
-            elif self._can_be_provisioned(claim, node):
-                provision.append(claim)
             else:
-                return None
+                provision.append(claim)
+        for claim in provision:
+            refusal = self._why_not_provisioned(claim, node)
+            if refusal:
+                return Bindings(refusal=refusal)
         return Bindings(static=tuple(found.values()), provision=tuple(provision))
 
-    def _can_be_provisioned(self, claim: Object, node: Object) -> bool:
+    def _why_not_provisioned(self, claim: Object, node: Object) -> str:
+        """Empty where a volume for the claim can be made on ``node``."""
         storage_class = self.storage.classes.get(binding.class_of(claim))
         if storage_class is None:
-            return False
+            return _NO_VOLUMES
         if storage_class.get("provisioner") in (None, "", binding.NO_PROVISIONER):
-            return False
+            return _NO_VOLUMES
         terms = storage_class.get("allowedTopologies") or ()
         labels = node["metadata"].get("labels") or {}
-        return not terms or any(_topology_matches(term, labels) for term in terms)
+        if terms and not any(_topology_matches(term, labels) for term in terms):
+            return _NO_VOLUMES
+        return "" if self._has_room(claim, storage_class, labels) else _NO_SPACE
+
+    def _has_room(self, claim: Object, storage_class: Object, labels: Mapping[str, str]) -> bool:
+        """Whether the driver, if it tells of its capacity, has enough where the node is."""
+        driver = self.storage.drivers.get(storage_class["provisioner"])
+        if driver is None or not driver["spec"].get("storageCapacity"):
+            return True
+        size = ((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage")
+        if size is None:
+            return True
+        return any(
+            row["storageClassName"] == storage_class["metadata"]["name"]
+            and _is_enough(row, size)
+            and labels_of(row.get("nodeTopology")).matches(labels)
+            for row in self.storage.capacities.values()
+        )
 
 
 class _OnNode(Check):
@@ -256,8 +283,9 @@ def _out_of_reach(wanted: PodVolumes, info: NodeInfo) -> Unfit | None:
     reasons = []
     if not all(binding.reaches(volume, info.node) for volume in wanted.volumes):
         reasons.append(wanted.request.words.volume)
-    if wanted.delayed and wanted.bindings(info.node) is None:
-        reasons.append("node(s) didn't find available persistent volumes to bind")
+    refusal = wanted.bindings(info.node).refusal if wanted.delayed else ""
+    if refusal:
+        reasons.append(refusal)
     return Unfit(BINDING, tuple(reasons), final=True) if reasons else None
 
 
@@ -310,6 +338,16 @@ def _why_no_claim(pod: Object, volume: Object, name: str, claim: Object | None) 
         pod_key = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
         return f"PVC {key} was not created for pod {pod_key} (pod is not owner)"
     return ""
+
+
+def _by_size(one: Object, other: Object) -> int:
+    return quantity.compare(binding.requested(one), binding.requested(other))
+
+
+def _is_enough(capacity: Object, size: str) -> bool:
+    """The largest volume there may be, or else all that is left."""
+    limit = capacity.get("maximumVolumeSize") or capacity.get("capacity")
+    return limit is not None and quantity.compare(limit, size) >= 0
 
 
 def _topology_matches(term: Object, labels: Mapping[str, str]) -> bool:

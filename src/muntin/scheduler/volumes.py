@@ -14,7 +14,9 @@ from muntin.kit.clock import Clock
 from muntin.kit.errors import Internal, MuntinError, TimedOut
 from muntin.model import volume_binding as binding
 from muntin.model.resources import (
+    CSI_DRIVERS,
     CSI_NODES,
+    CSI_STORAGE_CAPACITIES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
     STORAGE_CLASSES,
@@ -43,28 +45,36 @@ class Volumes:
     """Keeps ``storage`` current; ``changed`` is called when pods may fit that did not."""
 
     def __init__(
-        self, client: KubeClient, storage: Storage, clock: Clock, changed: Callable[[], None]
+        self,
+        client: KubeClient,
+        storage: Storage,
+        clock: Clock,
+        changed: Callable[[], None],
+        *,
+        capacities: bool = True,
     ) -> None:
+        """``capacities``: whether the server has CSIStorageCapacities."""
         self._client = client
         self._clock = clock
         self._changed = changed
         self._storage = storage
         self._claims: dict[str, Object] = {}
         self._volumes: dict[str, Object] = {}
-        classes: dict[str, Object] = {}
-        csi_nodes: dict[str, Object] = {}
+        watched: dict[Resource, dict[str, Object]] = {
+            PERSISTENT_VOLUME_CLAIMS: self._claims,
+            PERSISTENT_VOLUMES: self._volumes,
+            STORAGE_CLASSES: {},
+            CSI_NODES: {},
+        }
         storage.claims, storage.volumes = self._claims, self._volumes
-        storage.classes, storage.csi_nodes = classes, csi_nodes
+        storage.classes, storage.csi_nodes = watched[STORAGE_CLASSES], watched[CSI_NODES]
+        if capacities:
+            storage.drivers = watched[CSI_DRIVERS] = {}
+            storage.capacities = watched[CSI_STORAGE_CAPACITIES] = {}
         self._reserved: dict[str, _Reserved] = {}
         self._waiters: set[asyncio.Event] = set()
         self.informers = [
-            self._watch(client, resource, rows, clock)
-            for resource, rows in (
-                (PERSISTENT_VOLUME_CLAIMS, self._claims),
-                (PERSISTENT_VOLUMES, self._volumes),
-                (STORAGE_CLASSES, classes),
-                (CSI_NODES, csi_nodes),
-            )
+            self._watch(client, resource, rows, clock) for resource, rows in watched.items()
         ]
 
     def _watch(
@@ -92,7 +102,7 @@ class Volumes:
         ):
             return
         found = PodVolumes(Request(pod), self._storage).bindings(node)
-        if found is None or not (found.static or found.provision):
+        if not (found.static or found.provision):
             return
         for volume, claim in found.static:
             taken = binding.bound_volume(volume, claim)

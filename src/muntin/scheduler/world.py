@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from muntin.kit.clock import Clock
 from muntin.model import pods
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources import (
     NAMESPACES,
     NODES,
@@ -92,7 +93,11 @@ class World:
             watched.append(NAMESPACES)
         self._by_resource = {resource: informer(resource) for resource in watched}
         self.volumes = Volumes(
-            client, self.cluster.storage, clock, lambda: self.queue.something_changed(*PLUGINS)
+            client,
+            self.cluster.storage,
+            clock,
+            lambda: self.queue.something_changed(*PLUGINS),
+            capacities=is_in(ApiFeature.STORAGE_CAPACITIES, config.kubernetes),
         )
         self._by_resource[NODES].add_handler(OnChange(self._node_changed))
         self._by_resource[PODS].add_handler(_PodHandler(self))

@@ -8,6 +8,7 @@ from muntin.scheduler.plan_framework import Request
 from muntin.scheduler.plan_storage import Storage
 from muntin.scheduler.plan_volumes import PodVolumes
 
+DISKS = "disks.example.com"
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 SELECTED = "volume.kubernetes.io/selected-node"
 
@@ -52,12 +53,14 @@ def late(provisioner="kubernetes.io/no-provisioner", **fields):
     }
 
 
-def storage(*, claims=(), volumes=(), classes=None, csi_nodes=None):
+def storage(*, claims=(), volumes=(), classes=None, csi_nodes=None, capacities=None):
     return Storage(
         claims={f"ns/{row['metadata']['name']}": row for row in claims},
         volumes={row["metadata"]["name"]: row for row in volumes},
         classes={"late": late()} if classes is None else classes,
         csi_nodes=csi_nodes or {},
+        drivers={DISKS: {"spec": {"storageCapacity": capacities is not None}}},
+        capacities=dict(enumerate(capacities or ())),
     )
 
 
@@ -200,7 +203,51 @@ def test_two_claims_get_two_volumes():
     found = PodVolumes(Request(user("c", "d")), known).bindings(node("b"))
     names = [(row["metadata"]["name"], mine["metadata"]["name"]) for row, mine in found.static]
     assert names == [("two", "c"), ("one", "d")]
-    assert PodVolumes(Request(user("c", "d")), known).bindings(node("a")) is None
+    assert PodVolumes(Request(user("c", "d")), known).bindings(node("a")).refusal
+
+
+def test_the_smallest_claim_gets_the_smallest_volume():
+    large = claim("c", resources={"requests": {"storage": "3Gi"}})
+    known = storage(claims=[large, claim("d")], volumes=[volume("one", ["b"], size="5Gi")])
+    found = PodVolumes(Request(user("c", "d")), known).bindings(node("b"))
+    assert found.refusal
+    known = storage(
+        claims=[large, claim("d")],
+        volumes=[volume("one", ["b"], size="5Gi"), volume("two", ["b"], size="4Gi")],
+    )
+    found = PodVolumes(Request(user("c", "d")), known).bindings(node("b"))
+    names = [(row["metadata"]["name"], mine["metadata"]["name"]) for row, mine in found.static]
+    assert names == [("two", "d"), ("one", "c")]
+
+
+def room(size=None, *, on="b", of="late", **fields):
+    selector = {"matchLabels": {"kubernetes.io/hostname": on}} if on else {}
+    row = {"storageClassName": of, "nodeTopology": selector, **fields}
+    return {**row, "capacity": size} if size else row
+
+
+@pytest.mark.parametrize(
+    "capacities, chosen",
+    [
+        ([], ""),
+        ([room("1Gi")], "b"),
+        ([room("1023Mi"), room("2Gi", on="a")], "a"),
+        ([room("1Gi", on="")], "any"),  # a topology of all nodes
+        ([room("1Gi", of="other")], ""),
+        ([room()], ""),  # nothing is said of how much there is
+        ([{"storageClassName": "late", "capacity": "9Gi"}], ""),  # nobody can reach it
+        ([room("9Gi", maximumVolumeSize="1Mi")], ""),
+        ([room("1Mi", maximumVolumeSize="1Gi")], "b"),
+        (None, "any"),  # the driver does not tell
+    ],
+)
+def test_drivers_that_tell_have_room_enough(capacities, chosen):
+    known = storage(claims=[claim()], classes={"late": late(DISKS)}, capacities=capacities)
+    decision = decide(user(), known)
+    assert decision.node == chosen or (chosen == "any" and decision.node in ("a", "b"))
+    if not chosen:
+        reason = "2 node(s) did not have enough free storage"
+        assert decision.message == f"0/2 nodes are available: {reason}. {NOT_HELPFUL}"
 
 
 def test_what_no_volume_fits_is_provisioned_beside_what_fits():
