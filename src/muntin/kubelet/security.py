@@ -146,9 +146,10 @@ def _windows_options(options: Object, platform: Platform) -> dict[str, Any]:
             "pod contains HostProcess containers but feature "
             "'WindowsHostProcessContainers' is not enabled"
         )
+    spec = options.get("gmsaCredentialSpec") if platform.has(Feature.GUIDE_GMSA_1_14) else None
     return {
         "run_as_username": user or "",
-        "credential_spec": options.get("gmsaCredentialSpec") or "",
+        "credential_spec": spec or "",
         "host_process": bool(options.get("hostProcess")),
     }
 

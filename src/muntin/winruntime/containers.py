@@ -133,7 +133,7 @@ class ContainerRpcs:
                 f"{gate(Feature.OS_MUST_MATCH_OR_NOT_START).message}: unknown"
             )
         if _user(container) is None:
-            raise _no_process(container, "The user name or password is incorrect.")
+            raise _no_process(container, gate(Feature.RUNASUSERNAME_UNKNOWN_USER).message)
         folder = node.containers.folder(container.id)
         (folder / "shim.json").write_bytes(orjson.dumps(self._task(container, folder)))
         container.starting = True

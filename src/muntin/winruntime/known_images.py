@@ -71,7 +71,8 @@ def known_image(reference: Reference, profile: Profile) -> KnownImage | None:
         raise NotFound(f'failed to resolve reference "{reference}": {reference}: not found')
     if not image_runs(row.build, profile):
         raise NotFound(no_match_text(reference, row, profile))
-    user = "ContainerUser" if reference.name.endswith(_NANO) else "ContainerAdministrator"
+    plain = reference.name.endswith(_NANO) or is_open(Feature.DEFAULT_USER_SERVERCORE, profile)
+    user = "ContainerUser" if plain else "ContainerAdministrator"
     return KnownImage(
         reference=reference, build=row.build, revision=row.revision, cmd=(CMD,), user=user
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from muntin.model import names
 from muntin.model.validation.findings import Findings, Object, shown
+from muntin.model.windows import Feature, gate
 
 _SYSTEMS = ("linux", "windows")
 # Fields that a Windows pod cannot have, in upstream's order; those of the pod's spec itself too.
@@ -104,7 +105,7 @@ def _options(options: Object, path: str, found: Findings) -> None:
         if not content:
             found.invalid(here, content, "gmsaCredentialSpec cannot be an empty string")
         elif len(content.encode()) > _SPEC_BYTES:
-            found.invalid(here, content, "gmsaCredentialSpec size must be under 64 KiB")
+            found.invalid(here, content, gate(Feature.GMSA_CREDSPEC_VALIDATION).message)
     user = options.get("runAsUserName")
     if user is not None:
         for problem in run_as_user_name(user):
@@ -118,7 +119,7 @@ def run_as_user_name(value: str) -> list[str]:
     if _control(value):
         return ["runAsUserName cannot contain control characters"]
     if value.count("\\") > 1:
-        return ["runAsUserName cannot contain more than one backslash"]
+        return [gate(Feature.RUNASUSERNAME_VALIDATION).message]
     domain, backslash, user = value.rpartition("\\")
     found = []
     if len(domain) >= _DOMAIN_LENGTH:

@@ -15,6 +15,7 @@ from muntin.model.windows import (
     dns,
     first,
     hns,
+    identity,
     networking,
     os_versions,
     runtime,
@@ -40,6 +41,7 @@ GATES: dict[Feature, Gate] = {
     **runtime.ROWS,
     **scheduling.ROWS,
     **os_versions.ROWS,
+    **identity.ROWS,
 }
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.

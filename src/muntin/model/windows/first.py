@@ -38,13 +38,6 @@ def _from(*low: int) -> Range:
 
 
 ROWS: dict[Feature, Gate] = {
-    Feature.RUN_AS_USER_NAME: _gate(
-        "Containers run as the user that windowsOptions.runAsUserName names.",
-        Condition(kubernetes=_from(1, 17)),
-        "spec.securityContext.windowsOptions.runAsUserName",
-        Otherwise.IGNORE,
-        "feature gate WindowsRunAsUserName: beta 1.17, GA 1.18",
-    ),
     Feature.HOST_PROCESS: _gate(
         "HostProcess containers run on the node itself.",
         Condition(kubernetes=_from(1, 23), runtime=frozenset({"containerd"})),
