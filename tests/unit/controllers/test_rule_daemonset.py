@@ -336,3 +336,40 @@ def test_status():
         "observedGeneration": 1,
     }
     assert decide({**owner, "status": status}, nodes, pods) == []
+
+
+def labelled(revision, digest, number):
+    meta = revision["metadata"]
+    labels = {**meta["labels"], HASH_LABEL: digest}
+    named = {**meta, "name": f"ds-{digest}", "uid": digest, "labels": labels}
+    return {**revision, "metadata": named, "revision": number}
+
+
+def test_of_equal_revisions_the_newest_stays_and_the_pods_are_of_it():
+    owner, old = daemon_set(), daemon_set("old")
+    one = revision_of(owner)
+    twins = [labelled(one, "twin", 3), one, {**revision_of(old), "revision": 2}]
+    nodes, pods = [node("a"), node("b"), node("c")], [on("a", owner), on("b", owner, old)]
+    pods.append(pod("p-c", owner, node="c", labels={"app": "web", HASH_LABEL: "twin"}))
+    actions = decide(owner, nodes, pods, twins)
+    # as kube-controller-manager 1.36 does, which gives the label to pods of other templates, too
+    assert said(actions) == [
+        "patch pod p-a",
+        "patch pod p-b",
+        f"delete controllerrevision {one['metadata']['name']}",
+    ]
+    assert actions[0].patch == {"metadata": {"labels": {HASH_LABEL: "twin"}}}
+
+
+def test_a_revision_is_the_newest_once_it_is_in_use_again():
+    owner = daemon_set()
+    again = decide(owner, [], [], [revision_of(owner), revision_of(daemon_set("old"))])
+    assert (said(again)[0].split()[0], again[0].obj["revision"]) == ("update", 2)
+
+
+def test_a_revision_without_its_label_is_named_after_itself():
+    owner = daemon_set()
+    revision = revision_of(owner)
+    del revision["metadata"]["labels"][HASH_LABEL]
+    (update,) = decide(owner, [], [], [revision])
+    assert update.obj["metadata"]["labels"][HASH_LABEL] == revision["metadata"]["name"]
