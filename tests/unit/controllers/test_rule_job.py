@@ -407,6 +407,22 @@ def test_an_api_of_1_20_counts_the_pods_that_are_there():
     assert (status_of(failing)["failed"], "active" in status_of(failing)) == (2, False)
 
 
+def test_an_api_of_1_20_does_not_wait_for_pods_that_are_too_many():
+    good = [run(name, "Succeeded", tracked=False) for name in "abc"]
+    owner = job({"startTime": at(-9)}, parallelism=2, completions=2)
+    actions = look(owner, *good, run("d", tracked=False), features=OLDEST)
+    status = status_of(actions)
+    assert (status["active"], status["succeeded"], conditions(status)) == (1, 3, ["Complete"])
+    assert [reason for reason, _ in notes(actions)] == [
+        "TooManyActivePods",
+        "TooManySucceededPods",
+        "Completed",
+    ]
+    one = job({"startTime": at(-9)}, parallelism=1, completions=2)
+    more = [run("d", tracked=False), run("e", tracked=False)]
+    assert said(look(one, *more, features=OLDEST))[0].startswith("delete pod")
+
+
 def test_before_1_31_ends_are_not_announced():
     old = features_of((1, 30))
     counted = {**RUNNING, "succeeded": 1}

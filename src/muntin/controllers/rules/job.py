@@ -158,7 +158,7 @@ def _count_present(
 ) -> None:
     """What runs now; where the Job has ended, that is being deleted."""
     active, ready, terminating = len(found.active), found.ready, found.terminating
-    if end is not None:
+    if end is not None and (end.outcome != COMPLETE or ApiFeature.JOB_TRACKING in features):
         active, ready, terminating = 0, 0, terminating + active
     status.pop("active", None)
     if active:
@@ -194,6 +194,9 @@ def _finish(job: Object, status: Object, end: End, now: float) -> list[Action]:
     status["completionTime"] = times.text_of(now)
     notes: list[Action] = []
     completions = job["spec"].get("completions")
+    if status.get("active"):
+        message = "Too many active pods running after completion count reached"
+        notes.append(Note(about=job, type=WARNING, reason="TooManyActivePods", message=message))
     if completions is not None and status.get("succeeded", 0) > completions:
         message = "Too many succeeded pods running after completion count reached"
         notes.append(Note(about=job, type=WARNING, reason="TooManySucceededPods", message=message))

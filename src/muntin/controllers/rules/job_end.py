@@ -65,10 +65,15 @@ def end_of(job: Object, tally: Tally, features: Collection[ApiFeature], now: flo
 
 
 def completion(job: Object, tally: Tally, features: Collection[ApiFeature]) -> End | None:
-    """The end of a Job that has all its completions and runs nothing any more."""
+    """The end of a Job that has all its completions and runs nothing any more.
+
+    1.20 did not wait for what it still runs.
+    """
     completions = job["spec"].get("completions")
     enough = 1 if completions is None else completions
-    if tally.active or tally.succeeded < enough:
+    if tally.succeeded < enough:
+        return None
+    if tally.active and (completions is None or ApiFeature.JOB_TRACKING in features):
         return None
     if ApiFeature.JOB_ENDS_ANNOUNCED not in features:
         return End(COMPLETE, announced=False)

@@ -42,7 +42,10 @@ def scale(
     if is_suspended(job):
         return _remove(job, tally.active)
     wanted = _wanted(job, tally)
-    surplus = _surplus(job, tally.active, max(0, active - wanted), now)[:BURST]
+    least = wanted
+    if ApiFeature.JOB_TRACKING not in features:  # pods without completions to reach were left alone
+        least = int(job["spec"]["parallelism"])
+    surplus = _surplus(job, tally.active, max(0, active - least), now)[:BURST]
     if surplus:
         return _remove(job, surplus)
     terminating = tally.terminating if replaces_failed_only(job) else 0
