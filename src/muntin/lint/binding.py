@@ -40,7 +40,21 @@ def given(objects: Iterable[Object]) -> Given:
     for item in found.objects:
         if item.kind == "Service" and not item.group:
             found.services.append(_service(item, by_namespace.get(_namespace(item), [])))
+        elif item.kind in ("HorizontalPodAutoscaler", "NetworkPolicy"):
+            about = _about(item, by_namespace.get(_namespace(item), []))
+            item.os = WINDOWS if any(pod.os == WINDOWS for pod in about) else ""
     return found
+
+
+def _about(item: Object, pods: list[Pod]) -> list[Pod]:
+    """Which pods an autoscaler scales, or a policy is for (an empty selector takes all)."""
+    spec = mapping(item.data.get("spec"))
+    if item.kind == "NetworkPolicy":
+        labels = mapping(mapping(spec.get("podSelector")).get("matchLabels"))
+        return [pod for pod in pods if _selects(labels, pod.labels)]
+    target = mapping(spec.get("scaleTargetRef"))
+    wanted = (target.get("kind"), target.get("name"))
+    return [pod for pod in pods if (pod.object.kind, pod.object.name) == wanted]
 
 
 def os_of(pod: Pod, classes: Mapping[str, Object], nodes: Mapping[str, Object]) -> tuple[str, Path]:

@@ -46,7 +46,10 @@ def text(value: Any) -> str:
 
 @dataclass(slots=True)
 class Object:
-    """One object of the API; ``path`` leads to it in its document."""
+    """One object of the API; ``path`` leads to it in its document.
+
+    ``os``, of autoscalers and policies: ``windows`` where they are about pods bound for Windows.
+    """
 
     document: Document
     path: Path
@@ -55,6 +58,7 @@ class Object:
     group: str
     name: str
     namespace: str
+    os: str = ""
 
     def describe(self) -> str:
         """``Deployment shop/web``."""

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from muntin.lint.rule import Rule
-from muntin.lint.rules import pods, scheduling, security, services, volumes
+from muntin.lint.rules import (
+    dns,
+    networks,
+    pods,
+    scheduling,
+    security,
+    services,
+    volumes,
+    workloads,
+)
 from muntin.model.windows import Feature
 
-AREAS = (pods, scheduling, security, services, volumes)
+AREAS = (pods, scheduling, security, services, volumes, dns, workloads, networks)
 RULES: dict[Feature, Rule] = {}
 for _area in AREAS:
     RULES.update(_area.RULES)

@@ -248,6 +248,7 @@ _FLANNEL: dict[Feature, Gate] = {
         applies_to="flannel net-conf.json: Backend.Type vxlan",
         otherwise=Otherwise.DEGRADE,
         source="doc20, CNI Plugins: flannel VXLAN",
+        severity=Severity.INFO,
         advice="Use host-gw where nodes must reach pods.",
         not_yet=_NO_OVERLAY,
     ),

@@ -54,10 +54,10 @@ ROWS: dict[Feature, Gate] = {
     Feature.STORAGE_FLEXVOLUME: row(
         "FlexVolume plugins that are PowerShell scripts on the node (SMB, iSCSI) work.",
         kind=Kind.SUPPORT,
-        holds=STABLE,
+        holds=Condition(kubernetes=since(1, 9), build=since(16299)),
         applies_to="spec.volumes[*].flexVolume",
         otherwise=Otherwise.REJECT,
-        source="doc20, FlexVolume Plugins",
+        source="handbook chapter, Volume Support; doc20, FlexVolume Plugins",
         advice="Use a CSI driver instead: FlexVolume is deprecated.",
     ),
     Feature.STORAGE_CSI_BETA_1_19: row(

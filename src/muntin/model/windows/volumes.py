@@ -174,6 +174,7 @@ _MOUNTS: dict[Feature, Gate] = {
         message='invalid mount config for type "bind": bind source path does not exist: {path}',
         source="containerd v1.7 pkg/cri/opts/spec_windows_opts.go",
         evidence=Evidence.READ_FROM_CODE,
+        severity=Severity.WARNING,
         advice="Set hostPath.type to DirectoryOrCreate, or to Directory to find typing errors.",
     ),
     Feature.SERVICE_ACCOUNT_TOKEN_PATH: row(
@@ -245,7 +246,7 @@ _FILES: dict[Feature, Gate] = {
         otherwise=Otherwise.IGNORE,
         source="doc20, Storage; V1.Container: registry and accounts need to be written",
         advice="Mount what must not change as read-only volumes.",
-        restates="readonly-rootfs-storage",
+        restates=("readonly-rootfs-storage", "ctr-sc-readonlyrootfilesystem"),
     ),
     Feature.LAYERED_FS_NTFS: row(
         "The layers of a container are a view over NTFS: its links lead nowhere outside of it.",
