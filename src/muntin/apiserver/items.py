@@ -54,7 +54,7 @@ class Item:
         self, resource: Resource, namespace: str, name: str, value: bytes, revision: int
     ) -> None:
         self.resource = resource
-        self.namespace = namespace
+        self.namespace = sys.intern(namespace)
         self.name = name
         self.revision = revision
         plain, _, managed = value.partition(b"\n")

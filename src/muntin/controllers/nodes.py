@@ -61,11 +61,13 @@ class NodeLifecycle:
         return [name]
 
     def _of_lease(self, lease: Object) -> Iterable[str]:
+        """A renewal is noted; a node is looked at when it might be silent, and when it was."""
         meta = lease["metadata"]
         if meta["namespace"] != LEASE_NAMESPACE:
             return []
         self._hear(meta["name"], "lease", lease["spec"].get("renewTime"))
-        return [meta["name"]]
+        node = self._nodes.get(meta["name"])
+        return [] if node is None or node_lifecycle.is_ready(node) else [meta["name"]]
 
     def _hear(self, name: str, what: str, sign: object) -> None:
         """Note when a sign of life changed: by our clock, whatever the node's clock says."""

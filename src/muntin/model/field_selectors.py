@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.model.resources import Resource
 
 _COMMON = ("metadata.name", "metadata.namespace")
+_UNIQUE = frozenset({"metadata.name", "status.podIP", "status.podIPs"})  # no two have the same
 _REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
 # Beyond metadata.name and metadata.namespace, by storage name and then kind's own group.
@@ -158,7 +160,11 @@ def _unescape(value: str, text: str) -> str:
 
 def object_fields(resource: Resource, obj: Mapping[str, Any]) -> dict[str, str]:
     """The values by which ``obj`` can be selected, as text."""
-    return {field: _field(resource, obj, field) for field in field_names(resource)}
+    return {
+        field: value if field in _UNIQUE else intern(value)
+        for field in field_names(resource)
+        for value in (_field(resource, obj, field),)
+    }
 
 
 class PathFields(Mapping[str, str]):

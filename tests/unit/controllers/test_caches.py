@@ -2,17 +2,17 @@
 
 import asyncio
 
-from scripted_transport import ScriptedTransport
+import orjson
 
 from muntin.controllers.caches import NAMESPACE, OWNER, UID, Caches
 from muntin.controllers.catalog import Catalog
 from muntin.kit.clock import FakeClock
 from muntin.model.resources import CONFIG_MAPS, PODS
-from muntin.seams.kube.client import Client
+from muntin.seams.kube import Response
 
 
 def caches():
-    return Caches(Client(ScriptedTransport()), FakeClock())
+    return Caches(None, FakeClock())  # nobody asks a server
 
 
 def pod(version, **meta):
@@ -57,13 +57,17 @@ def test_a_discovered_resource_is_the_row_of_the_table():
         ]
         return {"metadata": {"name": name}, "versions": [{"version": "v1", "resources": shown}]}
 
-    def answer(*groups):
-        return 200, {"kind": "APIGroupDiscoveryList", "items": groups}
+    documents = {
+        "/api": [group("", ("pods", "Pod"))],
+        "/apis": [group("example.com", ("pods", "Pod"), ("webs", "Web"))],
+    }
 
-    core = answer(group("", ("pods", "Pod")))
-    others = answer(group("example.com", ("pods", "Pod"), ("webs", "Web")))
-    catalog = Catalog(Client(ScriptedTransport(answers=[core, others])), FakeClock(), 30.0)
-    found = asyncio.run(catalog.deletable())
+    class Server:
+        async def raw(self, path, *, accept):
+            shown = {"kind": "APIGroupDiscoveryList", "items": documents[path]}
+            return Response(200, {}, orjson.dumps(shown))
+
+    found = asyncio.run(Catalog(Server(), FakeClock(), 30.0).deletable())
     assert found[0] is PODS
     assert [(row.group, row.plural) for row in found[1:]] == [
         ("example.com", "pods"),
