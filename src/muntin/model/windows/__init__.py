@@ -22,6 +22,7 @@ from muntin.model.windows import (
     scheduling,
     services,
     storage_plugins,
+    troubleshooting,
     volumes,
     workloads,
 )
@@ -42,6 +43,7 @@ GATES: dict[Feature, Gate] = {
     **scheduling.ROWS,
     **os_versions.ROWS,
     **identity.ROWS,
+    **troubleshooting.ROWS,
 }
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.
