@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from muntin.lint.problems import PROBLEMS
 from muntin.lint.rules import RULES
 from muntin.model.gates import Gate
 from muntin.model.windows import GATES, Feature
@@ -11,6 +12,8 @@ from muntin.model.windows import GATES, Feature
 
 def explain(rule: str) -> str | None:
     """The text; None for a rule that is not there."""
+    if rule in PROBLEMS:
+        return f"{rule}: {PROBLEMS[rule]}"
     try:
         feature = Feature(rule)
     except ValueError:

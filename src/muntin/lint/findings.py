@@ -40,6 +40,14 @@ class Finding:
         """``safe``, ``unsafe`` or nothing."""
         return "" if self.fix is None else "safe" if self.fix.safe else "unsafe"
 
+    def sentence(self) -> str:
+        """All that matters in one text, for forms that have one field for it."""
+        of = " ".join(part for part in (self.object, self.field) if part)
+        told = f"it says: {self.message}" if self.message else ""
+        nodes = f"(on {', '.join(self.profiles)})" if self.profiles else ""
+        head = f"{of}: {self.summary}" if of else self.summary
+        return " ".join(part for part in (head, told, self.advice, nodes) if part)
+
     def order(self) -> tuple[str, int, int, int, str]:
         """Files, then lines, then what matters most."""
         return (self.file, self.line, self.column, RANKS[self.severity], self.rule)

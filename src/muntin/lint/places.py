@@ -14,7 +14,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Take the field (or the item of a list) away; maps that are empty then go with it."""
+    """Take the field (or the item of a list) away; what says nothing when empty goes with it."""
 
     path: Path
 

@@ -11,7 +11,7 @@ from muntin.lint.configs import config_of, embedded
 from muntin.lint.documents import Document, Problem
 from muntin.lint.findings import Finding
 from muntin.lint.json_text import place as place_of
-from muntin.lint.places import Place, path_text
+from muntin.lint.places import Fix, Place, path_text
 from muntin.lint.profiles import Named, default
 from muntin.lint.rule import Rule, Target
 from muntin.lint.rules import RULES
@@ -140,8 +140,17 @@ class _Active:
             source=row.source,
             profiles=names,
             index=document.index,
-            fix=place.fix,
+            fix=_possible(document, place.fix),
         )
+
+
+def _possible(document: Document, fix: Fix | None) -> Fix | None:
+    """The fix, if its edits can be made in that text."""
+    if fix is None:
+        return None
+    from muntin.lint.edits import changes
+
+    return fix if changes(document, fix) is not None else None
 
 
 def lint_text(text: str, *, profiles: Sequence[Named] = (), file: str = "<text>") -> list[Finding]:

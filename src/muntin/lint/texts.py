@@ -21,14 +21,21 @@ def read_bytes(raw: bytes, file: str) -> tuple[list[Document], list[Problem]]:
     if len(raw) > MAX_BYTES:
         what = f"the file has {len(raw)} bytes: more than {MAX_BYTES} are not read"
         return [], [Problem("too-large", what)]
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    encoding = encoding_of(raw)
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as err:
         good = raw[: err.start].decode(encoding, "replace")
-        what = f"no {encoding.upper()[:6].rstrip('-')}: the byte 0x{raw[err.start]:02x}"
+        what = f"no {encoding.upper().removesuffix('-SIG')}: the byte 0x{raw[err.start]:02x}"
         return [], [Problem("encoding", what, *place(good, len(good)))]
     return read_text(text, file)
+
+
+def encoding_of(raw: bytes) -> str:
+    """Python's name of the encoding, by the mark at the beginning."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    return "utf-8-sig" if raw[:3] == b"\xef\xbb\xbf" else "utf-8"
 
 
 def read_text(text: str, file: str) -> tuple[list[Document], list[Problem]]:

@@ -5,14 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from muntin.lint.findings import Finding
+from muntin.lint.report import Report
 from muntin.model.gates import Severity
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
 
-def write(findings: Sequence[Finding], *, colour: bool = False) -> str:
-    """The text; empty where nothing was found."""
-    return "\n".join(_lines(findings, colour))
+def write(report: Report, *, colour: bool = False) -> str:
+    """The text: findings, then one line that counts them."""
+    lines = list(_lines(report.findings, colour))
+    return "\n".join([*lines, *([""] if lines else []), summary(report)])
+
+
+def summary(report: Report) -> str:
+    """``2 errors and 1 warning in 3 files; 1 can be mended with --fix``."""
+    counts = [(report.count(severity), str(severity)) for severity in Severity]
+    parts = [f"{count} {_plural(name, count)}" for count, name in counts if count]
+    files = f"{len(report.files)} {_plural('file', len(report.files))}"
+    text = f"{' and '.join(parts) or 'nothing found'} in {files}"
+    safe = sum(one.fixable == "safe" for one in report.findings)
+    unsafe = sum(one.fixable == "unsafe" for one in report.findings)
+    if safe:
+        text += f"; {safe} can be mended with --fix"
+    if unsafe:
+        text += f"; {unsafe} with --fix=unsafe"
+    if report.hidden:
+        text += f"; {report.hidden} of lower severity not shown (--level info)"
+    return text + (f"; {report.ignored} ignored" if report.ignored else "")
+
+
+def _plural(name: str, count: int) -> str:
+    return name if count == 1 or name == "info" else name + "s"
 
 
 def _lines(findings: Sequence[Finding], colour: bool) -> Iterator[str]:
