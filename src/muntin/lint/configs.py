@@ -72,8 +72,7 @@ def _begin(document: Document, path: tuple[str | int, ...]) -> tuple[int, int]:
         return document.line, document.column
     line, column = node.start_mark.line, node.start_mark.column
     if getattr(node, "style", None) in ("|", ">"):
-        for text in document.text.split("\n")[line + 1 :]:
-            if text.strip():
-                return document.line + line + 1, document.column + len(text) - len(text.lstrip())
-            line += 1
+        below = (text for text in document.text.split("\n")[line + 1 :] if text.strip())
+        first = next(below, "")
+        return document.line + line + 1, document.column + len(first) - len(first.lstrip())
     return document.line + line, document.column + column + 1
