@@ -157,10 +157,7 @@ def _controllers_config(config: ClusterConfig, paths: ClusterPaths) -> Controlle
         node_mask=POD_PREFIX_LENGTH,
         features=features_of(config.kubernetes),
         load_balancer_pool=config.networking.load_balancer_subnet,
-        autoscaling=replace(
-            config.autoscaling,
-            own_tolerance=is_in(ApiFeature.OWN_TOLERANCES, config.kubernetes),
-        ),
+        autoscaling=config.autoscaling,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from muntin.controllers.rules.horizontal_metrics import Reading, source_of
 from muntin.controllers.rules.horizontal_settings import Settings
 from muntin.kit import errors
 from muntin.kit.clock import Clock
+from muntin.model.features import ApiFeature
 from muntin.model.resources import HORIZONTAL_POD_AUTOSCALERS, PODS, Resource, by_kind
 from muntin.model.selectors import Selector
 from muntin.seams.kube import KubeClient, Object
@@ -47,6 +48,7 @@ class HorizontalPodAutoscalers:
         client: ScaleClient,
         clock: Clock,
         settings: Settings,
+        features: Collection[ApiFeature],
     ) -> None:
         self._hpas = caches.use(HORIZONTAL_POD_AUTOSCALERS, NAMESPACE)
         self._pods = caches.use(PODS)
@@ -55,6 +57,7 @@ class HorizontalPodAutoscalers:
         self._client = client
         self._clock = clock
         self._settings = settings
+        self._features = features
         self._specs: dict[str, object] = {}
         self._memories: dict[str, Memory] = {}
         self._selectors: dict[str, Selector] = {}
@@ -87,7 +90,10 @@ class HorizontalPodAutoscalers:
     async def _snapshot(self, hpa: Object) -> tuple[Resource | None, horizontal.Snapshot]:
         key, reference = key_of(hpa), hpa["spec"]["scaleTargetRef"]
         known = horizontal.Snapshot(
-            hpa=hpa, memory=self._memories.get(key, Memory()), settings=self._settings
+            hpa=hpa,
+            memory=self._memories.get(key, Memory()),
+            settings=self._settings,
+            features=self._features,
         )
         try:
             resource = await self._resource(reference.get("apiVersion") or "", reference["kind"])
@@ -157,7 +163,9 @@ class HorizontalPodAutoscalers:
         return sorted(found, key=key_of)
 
     def _rivals(self, hpa: Object, rows: Sequence[Object]) -> list[str]:
-        """All autoscalers whose targets have one of the pods."""
+        """All autoscalers whose targets have one of the pods, where that matters."""
+        if ApiFeature.AUTOSCALERS_EXCLUSIVE not in self._features:
+            return []
         namespace = hpa["metadata"]["namespace"]
         labels = [pod["metadata"].get("labels") for pod in rows]
         found = []

@@ -165,7 +165,9 @@ def _controllers(
         controllers.append(LoadBalancers(caches, config.load_balancer_pool))
     autoscaler = client(HorizontalPodAutoscalers.account)
     controllers.append(
-        HorizontalPodAutoscalers(caches, catalog, autoscaler, clock, config.autoscaling)
+        HorizontalPodAutoscalers(
+            caches, catalog, autoscaler, clock, config.autoscaling, config.features
+        )
     )
     return controllers
 

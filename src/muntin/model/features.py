@@ -47,6 +47,9 @@ class ApiFeature(StrEnum):
     SLI_METRICS = "sli-metrics"
     ZPAGES = "zpages"
     OWN_TOLERANCES = "own-tolerances"
+    AUTOSCALERS_CAREFUL = "autoscalers-careful"
+    AUTOSCALERS_EXCLUSIVE = "autoscalers-exclusive"
+    AUTOSCALERS_OF_TODAY = "autoscalers-of-today"
     JOB_TRACKING = "job-tracking"
     JOB_BACKOFF_BY_PODS = "job-backoff-by-pods"
     JOB_INDEX_LABELS = "job-index-labels"
@@ -142,6 +145,15 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.ZPAGES: (1, 36),
     # An autoscaler's behaviour may say which deviation it lets pass. Source: KEP 4951.
     ApiFeature.OWN_TOLERANCES: (1, 35),
+    # While one of its metrics is not known, an autoscaler does not scale down.
+    # Source: kubernetes/kubernetes#99514.
+    ApiFeature.AUTOSCALERS_CAREFUL: (1, 21),
+    # No two autoscalers have the same pods. Source: kubernetes/kubernetes#112011.
+    ApiFeature.AUTOSCALERS_EXCLUSIVE: (1, 26),
+    # Their windows and policies look at both directions; sidecars, requests of whole pods and
+    # targets above all that is requested count; the words. (Read in 1.36 and 1.20. When each of it
+    # came is not known, and what is between 1.20 and 1.25 is not served.)
+    ApiFeature.AUTOSCALERS_OF_TODAY: (1, 25),
     # Pods of jobs carry a finalizer until they are counted; jobs can be suspended and say how many
     # of their pods are ready. (What is between 1.20 and 1.25 is not served.)
     ApiFeature.JOB_TRACKING: (1, 25),

@@ -16,6 +16,7 @@ from muntin.model import defaults
 from muntin.model.defaults.pod import host_ports
 from muntin.model.resources import Resource
 from muntin.model.resources.lifecycle import (
+    CONTAINER_METRICS,
     INDEX_RULES_DROPPED,
     PREFIXED_JOB_LABELS,
     TEMPLATES_WITHOUT_HOST_PORTS,
@@ -41,6 +42,7 @@ class Fitting:
     def __init__(self, version: Version) -> None:
         self._drops: Mapping[tuple[str, str], tuple[Path, ...]] = later_fields(version)
         self._off = fields_off(version)
+        self._drops_containers = version < CONTAINER_METRICS
         self._drops_index_rules = version == INDEX_RULES_DROPPED
         self._plain_job_labels = version < PREFIXED_JOB_LABELS
         self._template_ports = version < TEMPLATES_WITHOUT_HOST_PORTS
@@ -57,6 +59,9 @@ class Fitting:
         """Drop what this version ignores; before defaults, since others follow from it."""
         for path in self._off.get((resource.group, resource.kind), ()):
             _drop(obj, path)
+        if self._drops_containers and resource.kind == "HorizontalPodAutoscaler":
+            for metric in (obj.get("spec") or {}).get("metrics") or ():
+                metric.pop("containerResource", None)
         if self._drops_index_rules and (resource.group, resource.kind) == ("batch", "Job"):
             policy = (obj.get("spec") or {}).get("podFailurePolicy") or {}
             if policy.get("rules"):

@@ -8,10 +8,10 @@ from objects import NOW, at, meta, pod, said, status_of
 
 from muntin.controllers.rules import horizontal
 from muntin.controllers.rules import horizontal_metrics as metrics
-from muntin.controllers.rules.actions import Again, Note
+from muntin.controllers.rules.actions import Again, Note, Update
 from muntin.controllers.rules.horizontal_behavior import Memory, Past
 from muntin.controllers.rules.horizontal_metrics import PodMetric, Reading
-from muntin.controllers.rules.horizontal_settings import Settings
+from muntin.model.features import features_of
 
 
 def cpu(percent):
@@ -512,5 +512,63 @@ def test_tolerances_of_ones_own():
     rows = workers(4)
     assert wanted(decide(found, 4, rows, [used(70, 70, 70, 70)])[0]) is None
     assert wanted(decide(found, 4, rows, [used(37, 37, 37, 37)])[0]) == 3
-    older = Settings(own_tolerance=False)
-    assert wanted(decide(found, 4, rows, [used(70, 70, 70, 70)], settings=older)[0]) == 6
+    older = features_of((1, 34))
+    assert wanted(decide(found, 4, rows, [used(70, 70, 70, 70)], features=older)[0]) == 6
+
+
+def told(decision):
+    return {note.reason: note.message for note in decision.notes}
+
+
+OLDEST = features_of((1, 20))
+
+
+def test_1_20_goes_down_by_the_metrics_it_knows():
+    memory = {"readings": [used(10, 10, 10, 10), Reading(error="none")]}
+    found, rows = hpa(cpu(50), cpu(50)), workers(4)
+    assert wanted(decide(found, 4, rows, features=OLDEST, **memory)[0]) == 1
+    decision, _ = decide(found, 4, rows, features=features_of((1, 25)), **memory)
+    assert wanted(decision) is None
+    assert told(decision)["FailedComputeMetricsReplicas"] == (
+        "invalid metrics (1 invalid out of 2), first error is: failed to get cpu resource metric "
+        "value: failed to get cpu utilization: unable to get metrics for resource cpu: none"
+    )
+
+
+@pytest.mark.parametrize(
+    "features, messages",
+    [
+        (OLDEST, ["missing request for cpu", "did not receive metrics for any ready pods"]),
+        (
+            features_of((1, 36)),
+            [
+                "missing request for cpu in container c of Pod p0",
+                "did not receive metrics for targeted pods (pods might be unready)",
+            ],
+        ),
+    ],
+)
+def test_words_of_what_is_missing(features, messages):
+    bare = worker("p0")
+    del bare["spec"]["containers"][0]["resources"]
+    for row, message in zip((bare, worker("p0", phase="Pending")), messages, strict=True):
+        decision, _ = decide(hpa(cpu(50)), 1, [row], [used(10)], features=features)
+        text = told(decision)["FailedGetResourceMetric"]
+        assert text == f"failed to get cpu utilization: {message}"
+        kept = hpa(cpu(50), status={"currentMetrics": [{"type": "x"}]})
+        decision, _ = decide(kept, 1, [row], [used(10)], features=features)
+        is_kept = decision.status["currentMetrics"] == [{"type": "x"}]
+        assert is_kept == (features is OLDEST)
+
+
+def test_1_20_takes_missing_pods_for_all_that_they_request():
+    rows, found = workers(2), hpa(cpu(200), minReplicas=1)
+    assert wanted(decide(found, 2, rows, [used(20)], features=OLDEST)[0]) == 1
+    assert wanted(decide(found, 2, rows, [used(20)])[0]) is None
+
+
+def test_a_status_that_cannot_be_written_is_told():
+    decision, snapshot = decide(hpa(cpu(50)), 3, workers(3), [used(80, 80, 80)])
+    actions, _ = horizontal.conclude(decision, snapshot, None, NOW)
+    (update,) = (action for action in actions if isinstance(action, Update))
+    assert (update.told.reason, update.told.failure_reason) == ("", "FailedUpdateStatus")

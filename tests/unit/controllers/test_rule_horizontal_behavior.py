@@ -135,3 +135,25 @@ def test_changes_are_remembered_as_long_as_a_policy_looks_back():
     assert (up.added, up.removed) == (ago((2, 59), (4, 0)), memory.removed)
     down = memory.scaled(behavior, 7, 6, NOW)
     assert (down.added, down.removed) == (memory.added, ago((1, 0)))
+
+
+def test_once_each_way_looked_at_itself():
+    behavior = {
+        "scaleUp": {"stabilizationWindowSeconds": 60},
+        "scaleDown": {"stabilizationWindowSeconds": 300},
+    }
+    # two were recommended, then nine: what is between the two windows stays
+    memory = Memory(recommended=ago((2, 50), (9, 100)))
+    asked = Wish(current=5, desired=6, least=1, most=20)
+    today = normalize_with(behavior, asked, memory, NOW, WINDOW_S)
+    once = normalize_with(behavior, asked, memory, NOW, WINDOW_S, both_ways=False)
+    assert (today.replicas, once.replicas) == (5, 2)
+    assert once.able[0] == "ScaleUpStabilized"
+    # three of the six were added a moment ago, and two removed
+    policies = [{"type": "Pods", "value": 4, "periodSeconds": 60}]
+    up = {"scaleUp": {"policies": policies, "stabilizationWindowSeconds": 0}}
+    changes = Memory(added=ago((3, 10)), removed=ago((2, 20)))
+    asked = Wish(current=6, desired=20, least=1, most=20)
+    today = normalize_with(up, asked, changes, NOW, WINDOW_S)
+    once = normalize_with(up, asked, changes, NOW, WINDOW_S, both_ways=False)
+    assert (today.replicas, once.replicas) == (9, 7)

@@ -14,7 +14,15 @@ from cryptography.x509.oid import NameOID
 from muntin.model import defaults
 from muntin.model.defaults.older import apply_older
 from muntin.model.fitting import fitting
-from muntin.model.resources import JOBS, NAMESPACES, PODS, SERVICES, STATEFUL_SETS, known
+from muntin.model.resources import (
+    HORIZONTAL_POD_AUTOSCALERS,
+    JOBS,
+    NAMESPACES,
+    PODS,
+    SERVICES,
+    STATEFUL_SETS,
+    known,
+)
 
 TEMPLATE = {"metadata": {"labels": {"app": "iis"}}, "spec": {"containers": []}}
 NO_LIMIT = 2147483647
@@ -165,6 +173,24 @@ def test_what_a_version_ignores_has_no_defaults_either(version, rolling, limits)
         fitting(version).complete(resource, obj)
     assert found["spec"]["updateStrategy"]["rollingUpdate"] == rolling
     assert {key: job["spec"][key] for key in job["spec"] if "Limit" in key} == limits
+
+
+@pytest.mark.parametrize("version, has", [("1.26", False), ("1.27", True)])
+def test_single_containers_are_measured_from_1_27_on(version, has):
+    hpa = {"spec": {"metrics": [{"type": "ContainerResource", "containerResource": {}}]}}
+    fitting(version).ignore(HORIZONTAL_POD_AUTOSCALERS, hpa)
+    assert ("containerResource" in hpa["spec"]["metrics"][0]) == has
+
+
+@pytest.mark.parametrize("version, has", [("1.34", False), ("1.35", True)])
+def test_tolerances_of_ones_own_from_1_35_on(version, has):
+    rules = {"scaleUp": {"tolerance": "1"}, "scaleDown": {"tolerance": "1", "policies": []}}
+    hpa = {"spec": {"maxReplicas": 1, "behavior": rules}}
+    fitting(version).ignore(HORIZONTAL_POD_AUTOSCALERS, hpa)
+    defaults.apply(HORIZONTAL_POD_AUTOSCALERS, hpa)
+    behavior = hpa["spec"]["behavior"]
+    assert ["tolerance" in behavior[way] for way in ("scaleUp", "scaleDown")] == [has, has]
+    assert behavior["scaleUp"]["policies"]
 
 
 def test_1_28_alone_drops_rules_that_fail_an_index():

@@ -1,17 +1,26 @@
 """HorizontalPodAutoscaler: how many replicas its target is to have, and what its status says.
 
 ``decide`` says what is wanted; whoever carries it out tells ``conclude`` how it went.
-Source: kubernetes v1.36 pkg/controller/podautoscaler/horizontal.go.
+Source: kubernetes v1.36 and v1.20 pkg/controller/podautoscaler/horizontal.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from muntin.controllers.rules import horizontal_metrics as metrics
-from muntin.controllers.rules.actions import NORMAL, WARNING, Action, Again, Note, Object, Update
+from muntin.controllers.rules.actions import (
+    NORMAL,
+    WARNING,
+    Action,
+    Again,
+    Note,
+    Object,
+    Told,
+    Update,
+)
 from muntin.controllers.rules.horizontal_behavior import Memory, Wish, normalize, normalize_with
 from muntin.controllers.rules.horizontal_metrics import Reading, source_of
 from muntin.controllers.rules.horizontal_replicas import (
@@ -25,6 +34,7 @@ from muntin.controllers.rules.horizontal_replicas import (
 from muntin.controllers.rules.horizontal_settings import Settings
 from muntin.kit.errors import Invalid, MuntinError, Unavailable
 from muntin.model import pods, quantity, times
+from muntin.model.features import ApiFeature
 from muntin.model.resources import HORIZONTAL_POD_AUTOSCALERS
 from muntin.model.selectors import Selector, parse_labels
 
@@ -45,6 +55,7 @@ class Snapshot:
     rivals: Sequence[str] = ()
     memory: Memory = field(default_factory=Memory)
     settings: Settings = field(default_factory=Settings)
+    features: Collection[ApiFeature] = frozenset(ApiFeature)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -161,7 +172,8 @@ def _wish(decision: Decision, snapshot: Snapshot, now: float) -> None:
         if behavior is None:
             found = normalize(wish, decision.memory, now, window_s)
         else:
-            found = normalize_with(behavior, wish, decision.memory, now, window_s)
+            both = ApiFeature.AUTOSCALERS_OF_TODAY in snapshot.features
+            found = normalize_with(behavior, wish, decision.memory, now, window_s, both_ways=both)
         decision.replicas, decision.memory = found.replicas, found.memory
         _say(decision, ABLE, "True", *found.able, now)
         _say(decision, LIMITED, str(found.limited), *found.why, now)
@@ -180,7 +192,10 @@ def _set_numbers(decision: Decision, *, desired: int) -> None:
 
 
 def _by_metrics(decision: Decision, snapshot: Snapshot, now: float) -> tuple[int, str]:
-    """The highest of what the metrics ask for; down only if every one of them is known."""
+    """The highest of what the metrics ask for; down only if every one of them is known.
+
+    1.20 went down by those that are.
+    """
     hpa = snapshot.hpa
     _check_selector(decision, snapshot, now)
     specs: Sequence[Mapping[str, Any]] = hpa["spec"].get("metrics") or ()
@@ -193,15 +208,20 @@ def _by_metrics(decision: Decision, snapshot: Snapshot, now: float) -> tuple[int
             found = kind.propose(world, source, reading)
         except MuntinError as err:
             _warn(decision, hpa, kind.failure, err.message)
-            whole = f"failed to get {kind.title(source)}: {err.message}"
+            whole = err.message
+            if world.is_of_today:
+                whole = f"failed to get {kind.title(source)}: {whole}"
             failures.append((kind.failure, err.message, whole))
             statuses.append({"type": ""})
             continue
         statuses.append({"type": spec["type"], **found.status})
         if not best.replicas or found.replicas > best.replicas:
             best = found
-    _measured(decision, statuses)
-    if failures and (len(failures) == len(specs) or best.replicas < decision.current):
+    less = ApiFeature.AUTOSCALERS_CAREFUL in snapshot.features and best.replicas < decision.current
+    fails = bool(failures) and (len(failures) == len(specs) or less)
+    if world.is_of_today or not fails:
+        _measured(decision, statuses)
+    if fails:
         reason, message, first = failures[0]
         text = f"the HPA was unable to compute the replica count: {message}"
         _say(decision, ACTIVE, "False", reason, text, now)
@@ -239,7 +259,8 @@ def _check_selector(decision: Decision, snapshot: Snapshot, now: float) -> None:
     _warn(decision, hpa, reason, problem)
     _say(decision, ACTIVE, "False", told, message, now)
     _warn(decision, hpa, "FailedComputeMetricsReplicas", problem)
-    _measured(decision, [])
+    if ApiFeature.AUTOSCALERS_OF_TODAY in snapshot.features:
+        _measured(decision, [])
     raise _Failed
 
 
@@ -248,7 +269,7 @@ def _world(snapshot: Snapshot, now: float) -> World:
     settings = snapshot.settings
     down = up = settings.tolerance
     behavior = snapshot.hpa["spec"].get("behavior") or {}
-    if settings.own_tolerance:
+    if ApiFeature.OWN_TOLERANCES in snapshot.features:
         down = _tolerance(behavior.get("scaleDown"), down)
         up = _tolerance(behavior.get("scaleUp"), up)
     return World(
@@ -260,6 +281,7 @@ def _world(snapshot: Snapshot, now: float) -> World:
         now=now,
         cpu_initialization_s=settings.cpu_initialization_s,
         initial_readiness_s=settings.initial_readiness_s,
+        is_of_today=ApiFeature.AUTOSCALERS_OF_TODAY in snapshot.features,
     )
 
 
@@ -293,7 +315,15 @@ def conclude(
             memory = memory.scaled(behavior, decision.current, decision.replicas, now)
     if decision.status != (hpa.get("status") or {}):
         obj = {**hpa, "status": decision.status}
-        actions.append(Update(resource=HORIZONTAL_POD_AUTOSCALERS, obj=obj, subresource="status"))
+        told = Told(
+            about=hpa,
+            reason="",
+            message="",
+            failure_reason="FailedUpdateStatus",
+            failure_message="{error}",
+        )
+        resource = HORIZONTAL_POD_AUTOSCALERS
+        actions.append(Update(resource=resource, obj=obj, subresource="status", told=told))
     return [*actions, Again(snapshot.settings.sync_period_s)], memory
 
 
@@ -320,14 +350,15 @@ def _of_resource(world: World, source: Mapping[str, Any], reading: Reading) -> _
     what = f"unable to get metrics for resource {name}"
     row: Object = {"name": name, **({"container": container} if container else {})}
     field_name = "containerResource" if container else "resource"
-    binary = name == "memory"
+    binary = name == "memory" and world.is_of_today
     if target.get("averageValue") is not None:
         try:
             found = metrics.pods_of(reading, what)
             wanted = quantity.milli(target["averageValue"])
             replicas, mean = by_mean(world, found, wanted, name)
         except Unavailable as err:
-            raise Unavailable(f"failed to get {name} usage: {err.message}") from err
+            measure = "usage" if world.is_of_today else "utilization"
+            raise Unavailable(f"failed to get {name} {measure}: {err.message}") from err
         row["current"] = {"averageValue": metrics.quantity_of(mean, binary=binary)}
         return _Proposal(replicas, f"{name} resource", {field_name: row})
     percent = target.get("averageUtilization")
@@ -341,7 +372,8 @@ def _of_resource(world: World, source: Mapping[str, Any], reading: Reading) -> _
         raise Unavailable(f"failed to get {name} utilization: {err.message}") from err
     average = metrics.quantity_of(mean, binary=binary)
     row["current"] = {"averageUtilization": used, "averageValue": average}
-    title = f"{name}{' container' if container else ''} resource utilization"
+    inner = " container" if container and world.is_of_today else ""
+    title = f"{name}{inner} resource utilization"
     return _Proposal(replicas, f"{title} (percentage of request)", {field_name: row})
 
 

@@ -135,21 +135,33 @@ def normalize_with(
     memory: Memory,
     now: float,
     downscale_window_s: float,
+    *,
+    both_ways: bool = True,
 ) -> Normal:
-    """As the behaviour says: stabilised first, then no faster than its policies allow."""
+    """As the behaviour says: stabilised first, then no faster than its policies allow.
+
+    Not ``both_ways``: each way looks at its own window, and at its own changes.
+    """
+    desired = wish.desired
     up_s = rules_of(behavior, up=True)["stabilizationWindowSeconds"]
     down_s = rules_of(behavior, up=False).get("stabilizationWindowSeconds", downscale_window_s)
     lowest = min([wish.desired, *_since(memory.recommended, now - up_s)])
     highest = max([wish.desired, *_since(memory.recommended, now - down_s)])
     stable = min(max(wish.current, lowest), highest)
+    if not both_ways:
+        stable = lowest if wish.desired >= wish.current else highest
     stabilized = _UP_STABILIZED if wish.desired >= wish.current else _DOWN_STABILIZED
-    replicas, why = _limited(behavior, replace(wish, desired=stable), memory, now)
+    wish = replace(wish, desired=stable)
+    own = memory
+    if not both_ways:
+        own = replace(memory, removed=()) if stable > wish.current else replace(memory, added=())
+    replicas, why = _limited(behavior, wish, own, now)
     return Normal(
         replicas=replicas,
-        able=_READY if stable == wish.desired else stabilized,
+        able=_READY if stable == desired else stabilized,
         limited=replicas != stable,
         why=why,
-        memory=memory.recommend(wish.desired, now, max(up_s, down_s)),
+        memory=memory.recommend(desired, now, max(up_s, down_s)),
     )
 
 

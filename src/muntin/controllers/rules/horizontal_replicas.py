@@ -2,7 +2,8 @@
 
 Pods that do not count yet or whose metric is missing are taken for what makes the change smaller:
 a change is never larger because something is not known.
-Source: kubernetes v1.36 pkg/controller/podautoscaler/replica_calculator.go, metrics/utilization.go.
+Source: kubernetes v1.36 and v1.20 pkg/controller/podautoscaler/replica_calculator.go,
+metrics/utilization.go.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class World:
     """What every metric is held against: the target's pods and replicas, and the time.
 
     ``spec_replicas`` are wanted, ``status_replicas`` there. A pod's processor use counts once it
-    has been ready, and in the first ``cpu_initialization_s`` only while it is.
+    has been ready, and in the first ``cpu_initialization_s`` only while it is. What is not
+    ``is_of_today`` reckons as 1.20 did.
     """
 
     namespace: str
@@ -49,6 +51,7 @@ class World:
     now: float
     cpu_initialization_s: float
     initial_readiness_s: float
+    is_of_today: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +105,11 @@ def by_utilization(
         Unavailable: there is nothing to reckon with.
     """
     found, counted = _counted(world, metrics, resource)
-    wanted = requests(world.pods, resource, container)
+    wanted = (requests if world.is_of_today else _first_requests)(world.pods, resource, container)
     ratio, used, mean = _utilization(counted, wanted, target)
 
     def share_of(name: str) -> int:
-        return wanted[name] * max(100, target) // 100
+        return wanted[name] * max(100, target if world.is_of_today else 100) // 100
 
     def again(filled: PodMetrics) -> float:
         return _utilization(filled, wanted, target)[0]
@@ -136,8 +139,8 @@ def _counted(world: World, metrics: PodMetrics, resource: str) -> tuple[Groups, 
     without = found.ignored | found.unready
     counted = {name: metric for name, metric in metrics.items() if name not in without}
     if not counted:
-        text = "did not receive metrics for targeted pods (pods might be unready)"
-        raise Unavailable(text)
+        text = "targeted pods (pods might be unready)" if world.is_of_today else "any ready pods"
+        raise Unavailable(f"did not receive metrics for {text}")
     return found, counted
 
 
@@ -216,6 +219,22 @@ def _request(pod: Object, resource: str, container: str) -> int:
     if container:
         raise Unavailable(f"container {container} not found in Pod {name}")
     return total
+
+
+def _first_requests(rows: Sequence[Object], resource: str, container: str) -> dict[str, int]:
+    """As `requests`, of ordinary containers alone."""
+    found = {}
+    for pod in rows:
+        total = 0
+        for row in pod["spec"]["containers"]:
+            if container and row["name"] != container:
+                continue
+            asked = ((row.get("resources") or {}).get("requests") or {}).get(resource)
+            if asked is None:
+                raise Unavailable(f"missing request for {resource}")
+            total += quantity.milli(asked)
+        found[pod["metadata"]["name"]] = total
+    return found
 
 
 def _running(pod: Object) -> list[Mapping[str, Any]]:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Upstream's defaults. ``own_tolerance``: behaviours of this API have tolerances."""
+    """Upstream's defaults."""
 
     sync_period_s: float = 15.0
     downscale_window_s: float = 300.0
     tolerance: float = 0.1
     cpu_initialization_s: float = 300.0
     initial_readiness_s: float = 30.0
-    own_tolerance: bool = True

@@ -159,6 +159,8 @@ storage.k8s.io CSIDriver 1.21 spec tokenRequests
 # Source: pkg/features/kube_features.go; kubernetes/kubernetes#139466 for maxUnavailable.
 _OFF = """
 apps StatefulSet 1.37 spec updateStrategy rollingUpdate maxUnavailable
+autoscaling HorizontalPodAutoscaler 1.35 spec behavior scaleDown tolerance
+autoscaling HorizontalPodAutoscaler 1.35 spec behavior scaleUp tolerance
 batch Job 1.29 spec backoffLimitPerIndex
 batch Job 1.29 spec maxFailedIndexes
 coordination.k8s.io Lease 9.9 spec preferredHolder
@@ -195,6 +197,8 @@ PREFIXED_JOB_LABELS: Version = (1, 27)
 # Since then, ports of the containers of templates on the node's network have no ports of the node
 # by default. Source: CHANGELOG-1.28, DefaultHostNetworkHostPortsInPodTemplates.
 TEMPLATES_WITHOUT_HOST_PORTS: Version = (1, 28)
+# Before, autoscalers do not measure single containers. Source: CHANGELOG-1.27, HPAContainerMetrics.
+CONTAINER_METRICS: Version = (1, 27)
 # In this one version, rules that fail an index of a job are dropped. Source: KEP 3850, alpha.
 INDEX_RULES_DROPPED: Version = (1, 28)
 # Columns of `kubectl get` that came later: group (core is -), kind, column, the first version.
