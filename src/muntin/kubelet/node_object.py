@@ -53,6 +53,8 @@ def capacity(config: KubeletConfig) -> dict[str, str]:
 def allocatable(config: KubeletConfig) -> dict[str, str]:
     """Capacity less what is reserved and the hard eviction thresholds."""
     result = capacity(config)
+    if config.is_windows and not config.platform.has(Feature.FLAG_RESERVES_UPDATE_ALLOCATABLE):
+        return result
     for name, amount in config.reserved.items():
         result[name] = quantity.subtract(result[name], amount)
     result["memory"] = quantity.subtract(result["memory"], _eviction_memory(config))
@@ -65,7 +67,8 @@ def allocatable(config: KubeletConfig) -> dict[str, str]:
 def _eviction_memory(config: KubeletConfig) -> str:
     """The default of evictionHard memory.available; Windows has its own since it evicts."""
     evicts = config.is_windows and config.platform.has(Feature.MEMORY_PRESSURE)
-    return "500Mi" if evicts else "100Mi"
+    own = evicts and config.platform.has(Feature.EVICTION_DEFAULT_THRESHOLDS)
+    return "500Mi" if own else "100Mi"
 
 
 def node_status(

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from muntin.kubelet.admission import admit
+from muntin.kubelet.config import KubeletConfig, NodeFacts
+from muntin.kubelet.node_object import allocatable
 from muntin.kubelet.platform import Platform, linux, windows
 from muntin.kubelet.windows_limits import ignored
+from muntin.model import quantity
 from muntin.model.windows import Feature
 from muntin.model.windows_releases import build_named, profile_of
 
@@ -44,3 +47,41 @@ def test_the_annotation_of_hyper_v_means_nothing():
     assert "isolation-type=hyperv has no meaning" in said
     assert ignored(pod, linux()) == []
     assert ignored(a_pod(), node_of(21)) == []
+
+
+def allocatable_memory(platform: Platform) -> str:
+    facts = NodeFacts(
+        os_image="Windows",
+        kernel_version="10",
+        cpus=2,
+        memory_bytes=8 << 30,
+        ephemeral_storage_bytes=100 << 30,
+        machine_id="m",
+        system_uuid="u",
+    )
+    config = KubeletConfig(
+        node_name="w",
+        node_ip="10.0.0.1",
+        version="v1",
+        platform=platform,
+        facts=facts,
+        reserved={"memory": "1Gi"},
+    )
+    return allocatable(config)["memory"]
+
+
+@pytest.mark.reproduces(
+    Feature.FLAG_RESERVES_UPDATE_ALLOCATABLE, Feature.EVICTION_DEFAULT_THRESHOLDS
+)
+@pytest.mark.parametrize(
+    "minor, release, runtime, mebibytes",
+    [
+        (13, "1803", "docker", 8 << 10),
+        (14, "2019", "docker", (7 << 10) - 100),
+        (30, "2022", "containerd", (7 << 10) - 100),
+        (31, "2022", "containerd", (7 << 10) - 500),
+    ],
+)
+def test_what_is_taken_off_allocatable_memory(minor, release, runtime, mebibytes):
+    has = quantity.value(allocatable_memory(node_of(minor, release, runtime)))
+    assert has == mebibytes << 20

@@ -16,6 +16,7 @@ from muntin.model.windows import (
     first,
     hns,
     identity,
+    kubelet_flags,
     networking,
     os_versions,
     runtime,
@@ -44,6 +45,7 @@ GATES: dict[Feature, Gate] = {
     **os_versions.ROWS,
     **identity.ROWS,
     **troubleshooting.ROWS,
+    **kubelet_flags.ROWS,
 }
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.
