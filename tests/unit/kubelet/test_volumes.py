@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,18 @@ def test_modes_are_kept_only_where_they_mean_something(tmp_path: Path) -> None:
     assert (tmp_path / "l" / "a").stat().st_mode & 0o777 == 0o400
     write_files(tmp_path / "w", {"a": File(b"", 0o400)}, modes=False)
     assert (tmp_path / "w" / "a").stat().st_mode & 0o777 != 0o400
+
+
+def test_links_that_only_the_node_can_follow(tmp_path: Path) -> None:
+    """A container has the folder elsewhere: relative links lead on there, absolute ones nowhere."""
+    node, container = tmp_path / "node", tmp_path / "container"
+    for name, lead_in in (("new", True), ("old", False)):
+        write_files(node / name, {"a": File(b"1")}, links_lead_in=lead_in)
+        assert (node / name / "a").read_bytes() == b"1"
+    shutil.copytree(node, container, symlinks=True)
+    shutil.rmtree(node)
+    assert (container / "new/a").read_bytes() == b"1"
+    assert not (container / "old/a").exists()
 
 
 def test_sub_path_stays_inside(tmp_path: Path) -> None:

@@ -28,11 +28,14 @@ def write_files(
     modes: bool = True,
     replace_links: bool = True,
     group: int | None = None,
+    links_lead_in: bool = True,
 ) -> bool:
     """Make ``directory`` show exactly ``files``; True if something changed.
 
     ``modes`` False leaves permissions as they fall (Windows); ``replace_links`` False is for a
     file system that cannot rename over a link to a directory. ``group`` owns the files.
+    ``links_lead_in`` False makes links that only the node can follow: absolute ones, as containers
+    of old Windows releases took all links to be.
     """
     directory.mkdir(parents=True, exist_ok=True)
     data = directory / DATA
@@ -45,7 +48,7 @@ def write_files(
     for path, file in files.items():
         _write(fresh / PurePosixPath(path), file, modes, group)
     _point(directory, fresh.name, replace_links)
-    _show(directory, files)
+    _show(directory, files, directory / DATA if not links_lead_in else Path(DATA))
     if current:
         shutil.rmtree(directory / current, ignore_errors=True)
     return True
@@ -82,7 +85,7 @@ def _point(directory: Path, target: str, replace_links: bool) -> None:
     new.rename(directory / DATA)
 
 
-def _show(directory: Path, files: Mapping[str, File]) -> None:
+def _show(directory: Path, files: Mapping[str, File], data: Path) -> None:
     visible = {PurePosixPath(path).parts[0] for path in files}
     for entry in directory.iterdir():
         if not entry.name.startswith("..") and entry.name not in visible:
@@ -90,4 +93,4 @@ def _show(directory: Path, files: Mapping[str, File]) -> None:
     for name in visible:
         link = directory / name
         if not link.is_symlink():
-            link.symlink_to(f"{DATA}/{name}")
+            link.symlink_to(data / name)

@@ -141,6 +141,7 @@ class VolumeMounter:
                 modes=self._platform.has(Feature.FILE_MODES),
                 replace_links=not self._platform.is_windows,
                 group=self._group(pod),
+                links_lead_in=self._platform.has(Feature.PROJECTED_VOLUMES),
             )
         own_files = kind != "emptyDir"
         return Volume(path, creates_sub_paths=not own_files, read_only=own_files)
