@@ -12,6 +12,7 @@ import pytest
 from traffic_lab import PORT, REFUSED, SILENT, TRAFFIC_PODS
 
 from muntin.kit import netns
+from muntin.model.windows import Feature
 
 TARGETS = ("l1", "l2", "w1", "w2", "w3", "w4")
 PODS = tuple(TRAFFIC_PODS)
@@ -81,6 +82,7 @@ def test_pod_addresses(traffic, source):
     assert seen == expected
 
 
+@pytest.mark.reproduces(Feature.DSR_BY_DEFAULT)
 @pytest.mark.parametrize("source", [*PODS, *NODES, "master"])
 def test_service_addresses(traffic, source):
     """Hairpins among them: a pod asks its own Service and is answered by itself."""
@@ -93,6 +95,7 @@ def test_service_addresses(traffic, source):
     assert seen == expected
 
 
+@pytest.mark.reproduces(Feature.NODE_REACHES_OWN_NODE_PORT)
 @pytest.mark.parametrize("source", ["l1", "w1", "w3", *NODES, "master", "outside"])
 def test_node_ports(traffic, source):
     place = traffic.place(source)

@@ -10,6 +10,7 @@ from dnslib import QTYPE, RCODE, DNSRecord
 from traffic_lab import NO_ROUTE, PORT, REFUSED, SILENT, service_object
 
 from muntin.kit import netns
+from muntin.model.windows import Feature
 
 DNS = "10.96.0.10"
 OUTSIDE = "192.0.2.10"
@@ -58,6 +59,7 @@ def test_names_from_a_linux_pod(sites, name):
         assert "bad address" in text
 
 
+@pytest.mark.reproduces(Feature.DNS_PARTLY_QUALIFIED_NAMES, Feature.DNS_SEVERAL_SUFFIXES)
 @pytest.mark.parametrize("name", NAMES)
 def test_names_from_a_windows_pod(sites, name):
     url = f"http://{name}:{HTTP_PORT}/"
@@ -77,6 +79,7 @@ def test_cluster_dns(traffic, source, tcp):
     assert ask(place, "nobody.default.svc.cluster.local", tcp=tcp).header.rcode == RCODE.NXDOMAIN
 
 
+@pytest.mark.reproduces(Feature.NODE_REACHES_SERVICE_IP)
 @pytest.mark.parametrize("tcp", [False, True], ids=["udp", "tcp"])
 def test_a_windows_node_itself_does_not_reach_the_dns_service(traffic, tcp):
     with pytest.raises(TimeoutError):
@@ -145,6 +148,7 @@ def test_ping_out_of_the_cluster(traffic, source):
     assert traffic.place(source).ping(OUTSIDE)
 
 
+@pytest.mark.reproduces(Feature.OUTBOUND_ICMP)
 @pytest.mark.parametrize("source", ["w1", "w3", "w4"])
 def test_windows_pods_cannot_ping_out_of_the_cluster(traffic, source):
     place = traffic.place(source)

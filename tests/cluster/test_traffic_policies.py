@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from traffic_lab import PORT, REFUSED, SILENT, eventually, pod_object, service_object
 
+from muntin.model.windows import Feature
+
 ALL = {"app": "echo"}
 
 
@@ -38,6 +40,7 @@ def test_a_service_spreads_over_its_pods(services, source, udp):
     assert len(servers(services.place(source), services.vip("spread"), udp=udp)) > 2
 
 
+@pytest.mark.reproduces(Feature.SVC_SESSION_AFFINITY, Feature.SESSION_AFFINITY)
 @pytest.mark.parametrize(
     ("source", "sticks"),
     [("l1", True), ("l2", True), ("lin01", True), ("master", True), ("w4", True), ("w1", False)],
@@ -48,6 +51,7 @@ def test_session_affinity_where_it_works(services, source, sticks):
     assert (len(found) == 1) == sticks, found
 
 
+@pytest.mark.reproduces(Feature.SVC_SESSION_AFFINITY)
 def test_windows_nodes_say_that_affinity_is_ignored(services):
     def messages():
         events = services.cluster.get("events")["items"]
@@ -75,6 +79,7 @@ def test_internal_traffic_without_a_pod_here_is_lost(services, source):
     assert services.place(source).tcp(services.vip("near-l2"), 80, wait_s=0.4) == SILENT
 
 
+@pytest.mark.reproduces(Feature.LOCAL_TRAFFIC_POLICY_DSR)
 @pytest.mark.parametrize(
     ("service", "node", "other"),
     [("kept-l1", "lin01", "lin02"), ("kept-w1", "win01", "win02"), ("kept-w3", "win03", "win01")],
@@ -113,6 +118,7 @@ def many_endpoints(name, address, count):
     }
 
 
+@pytest.mark.reproduces(Feature.MORE_THAN_64_BACKENDS)
 def test_more_backends_than_an_old_build_of_windows_takes(traffic):
     """65 are one too many for Windows Server 2019: no load balancer at all, which events say."""
     name = "crowded"

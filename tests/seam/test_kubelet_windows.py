@@ -27,6 +27,7 @@ from muntin.kubelet.facts import windows_facts
 from muntin.kubelet.loop import Kubelet
 from muntin.kubelet.platform import windows
 from muntin.model.resources import CONFIG_MAPS, EVENTS, NODES, PODS, SERVICE_ACCOUNTS, SERVICES
+from muntin.model.windows import Feature
 from muntin.model.windows_releases import (
     DEFAULT_BUILD,
     DEFAULT_KUBERNETES,
@@ -198,6 +199,7 @@ def test_node_object(tmp_path: Path) -> None:
     on_bench(tmp_path, test, {"memory": "2Gi"})
 
 
+@pytest.mark.reproduces(Feature.MOUNTPATH_WINDOWS_FORM, Feature.HOSTPATH_WINDOWS_FORM)
 def test_what_the_runtime_is_sent(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
         service = {

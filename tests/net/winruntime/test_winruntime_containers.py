@@ -15,6 +15,7 @@ from runtime_lab import NANOSERVER, SERVERCORE, Lab, lab
 
 from muntin.kit import netns
 from muntin.kit.errors import Invalid, NotFound, TimedOut
+from muntin.model.windows import Feature
 from muntin.seams.cri import Unknown
 from muntin.seams.cri.enums import ContainerState, PodSandboxState
 
@@ -61,6 +62,7 @@ def test_a_program_runs_with_its_own_drive_name_user_and_environment() -> None:
     on_node(test)
 
 
+@pytest.mark.reproduces(Feature.API_EXIT_CODES)
 def test_exit_codes_are_signed_and_whole_in_exec_too() -> None:
     async def test(node: Lab) -> None:
         crash = await node.run("crash", "cmd", "/c", "exit -1073741819")
@@ -166,6 +168,7 @@ def test_powershell_serves_and_other_programs_join_it() -> None:
     on_node(test)
 
 
+@pytest.mark.reproduces(Feature.API_SIGNALS)
 def test_a_stop_asks_first_and_ends_what_does_not_listen() -> None:
     async def test(node: Lab) -> None:
         polite = await node.run("polite", "cmd", stdin=True)
