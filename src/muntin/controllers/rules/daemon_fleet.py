@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from muntin.controllers.rules import daemon_placement as placement
 from muntin.controllers.rules.actions import Object
+from muntin.controllers.rules.availability import is_available
 from muntin.controllers.rules.daemon_history import HASH_LABEL
-from muntin.controllers.rules.pod_ranking import ready_since
 from muntin.model import intstr, pods
 
 GENERATION_LABEL = "pod-template-generation"
@@ -56,14 +56,9 @@ class Fleet:
         """How many nodes should run a pod."""
         return sum(place.should_run for place in self.places)
 
-    @property
-    def min_ready_s(self) -> int:
-        """How long a pod must be ready to count as available."""
-        return int(self.daemon_set["spec"].get("minReadySeconds") or 0)
-
     def is_available(self, pod: Object) -> bool:
         """Whether the pod is ready, and has been for long enough."""
-        return pods.is_available(pod, self.min_ready_s, self.now, ready_since(pod))
+        return is_available(self.daemon_set, pod, self.now)
 
     def is_new(self, pod: Object) -> bool:
         """Whether the pod is of the template as it is now."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from muntin.controllers.rules.actions import Action, Again, Object, Update
+from muntin.controllers.rules.actions import Action, Object, Update
+from muntin.controllers.rules.availability import look_again
 from muntin.controllers.rules.daemon_fleet import Fleet, oldest_first
-from muntin.controllers.rules.pod_ranking import ready_since
 from muntin.model import pods
 from muntin.model.resources import DAEMON_SETS
 
@@ -17,7 +17,7 @@ from muntin.model.resources import DAEMON_SETS
 def status_actions(fleet: Fleet) -> list[Action]:
     """Write the status if it is another; look again when the next pod becomes available."""
     counts: Counter[str] = Counter()
-    waits: list[float] = []
+    running: list[Object] = []
     for place in fleet.places:
         if not place.should_run:
             counts["misscheduled"] += bool(place.pods)
@@ -30,20 +30,14 @@ def status_actions(fleet: Fleet) -> list[Action]:
         counts["ready"] += pods.is_ready(pod)
         counts["available"] += fleet.is_available(pod)
         counts["updated"] += fleet.is_new(pod)
-        for each in place.pods:
-            since = ready_since(each)
-            if fleet.min_ready_s and pods.is_ready(each) and since is not None:
-                waits.append(since + fleet.min_ready_s - fleet.now)
+        running += place.pods
     daemon_set = fleet.daemon_set
     status = _status(daemon_set, counts)
     actions: list[Action] = []
     if status != (daemon_set.get("status") or {}):
         obj = {**daemon_set, "status": status}
         actions.append(Update(resource=DAEMON_SETS, obj=obj, subresource="status"))
-    pending = [wait for wait in waits if wait > 0]
-    if pending:
-        actions.append(Again(min(pending)))
-    return actions
+    return [*actions, *look_again(daemon_set, running, fleet.now)]
 
 
 def _status(daemon_set: Object, counts: Counter[str]) -> Object:

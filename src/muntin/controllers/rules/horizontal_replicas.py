@@ -205,36 +205,36 @@ def _request(pod: Object, resource: str, container: str) -> int:
         if resource not in whole:
             raise Unavailable(f"missing pod-level request for {resource} in Pod {name}")
         return quantity.milli(whole[resource])
-    total = 0
-    for row in _running(pod):
-        if container and row["name"] != container:
-            continue
-        asked = ((row.get("resources") or {}).get("requests") or {}).get(resource)
-        if asked is None:
-            where = f"container {row['name']} of Pod {name}"
-            raise Unavailable(f"missing request for {resource} in {where}")
-        total += quantity.milli(asked)
-        if container:
-            return total
-    if container:
+    rows = _named(_running(pod), container)
+    if container and not rows:
         raise Unavailable(f"container {container} not found in Pod {name}")
-    return total
+    return _sum(rows, resource, f"missing request for {resource} in container {{}} of Pod {name}")
 
 
 def _first_requests(rows: Sequence[Object], resource: str, container: str) -> dict[str, int]:
     """As `requests`, of ordinary containers alone."""
-    found = {}
-    for pod in rows:
-        total = 0
-        for row in pod["spec"]["containers"]:
-            if container and row["name"] != container:
-                continue
-            asked = ((row.get("resources") or {}).get("requests") or {}).get(resource)
-            if asked is None:
-                raise Unavailable(f"missing request for {resource}")
-            total += quantity.milli(asked)
-        found[pod["metadata"]["name"]] = total
-    return found
+    missing = f"missing request for {resource}"
+    return {
+        pod["metadata"]["name"]: _sum(
+            _named(pod["spec"]["containers"], container), resource, missing
+        )
+        for pod in rows
+    }
+
+
+def _named(rows: Sequence[Mapping[str, Any]], container: str) -> list[Mapping[str, Any]]:
+    return [row for row in rows if not container or row["name"] == container]
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], resource: str, missing: str) -> int:
+    """What containers request; ``missing`` is said of the first that requests nothing."""
+    total = 0
+    for row in rows:
+        asked = ((row.get("resources") or {}).get("requests") or {}).get(resource)
+        if asked is None:
+            raise Unavailable(missing.format(row["name"]))
+        total += quantity.milli(asked)
+    return total
 
 
 def _running(pod: Object) -> list[Mapping[str, Any]]:

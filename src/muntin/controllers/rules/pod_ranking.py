@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from muntin.controllers.rules.actions import Object
+from muntin.controllers.rules.availability import ready_since
 from muntin.model import pods, times
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -43,12 +44,6 @@ def _worth(pod: Object, crowd: Counter[str], now: float) -> tuple[object, ...]:
         _age_class(times.seconds_of(pod["metadata"].get("creationTimestamp")), now),
         pod["metadata"].get("uid", ""),
     )
-
-
-def ready_since(pod: Object) -> float | None:
-    """When the pod's Ready condition last changed."""
-    condition = pods.condition(pod, "Ready")
-    return times.seconds_of(condition.get("lastTransitionTime")) if condition else None
 
 
 def _age_class(since: float | None, now: float) -> int:

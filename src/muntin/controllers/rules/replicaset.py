@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from muntin.controllers.rules.actions import (
     Action,
-    Again,
     Create,
     Delete,
     Failure,
@@ -19,8 +18,9 @@ from muntin.controllers.rules.actions import (
     Told,
     Update,
 )
+from muntin.controllers.rules.availability import is_available, look_again
 from muntin.controllers.rules.ownership import claim, is_controlled_by
-from muntin.controllers.rules.pod_ranking import ready_since, to_delete
+from muntin.controllers.rules.pod_ranking import to_delete
 from muntin.controllers.rules.templates import pod_from_template
 from muntin.model import pods, times
 from muntin.model.features import ApiFeature
@@ -63,7 +63,7 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if status != (replica_set.get("status") or {}):
         updated = {**replica_set, "status": status}
         actions.append(Update(resource=REPLICA_SETS, obj=updated, subresource="status"))
-    actions += _look_again(replica_set, claimed.owned, now)
+    actions += look_again(replica_set, claimed.owned, now)
     return actions
 
 
@@ -116,7 +116,6 @@ def _status(
     replica_set: Object, owned: Sequence[Object], failure: Failure | None, now: float
 ) -> Object:
     template_labels = (replica_set["spec"]["template"].get("metadata") or {}).get("labels") or {}
-    min_ready_s = int(replica_set["spec"].get("minReadySeconds") or 0)
 
     def carries_all(pod: Object) -> bool:
         labels = pod["metadata"].get("labels") or {}
@@ -126,9 +125,7 @@ def _status(
         "replicas": len(owned),
         "fullyLabeledReplicas": sum(map(carries_all, owned)),
         "readyReplicas": sum(map(pods.is_ready, owned)),
-        "availableReplicas": sum(
-            pods.is_available(pod, min_ready_s, now, ready_since(pod)) for pod in owned
-        ),
+        "availableReplicas": sum(is_available(replica_set, pod, now) for pod in owned),
     }
     status: Object = {name: value for name, value in counts.items() if value or name == "replicas"}
     if "generation" in replica_set["metadata"]:
@@ -159,17 +156,3 @@ def _conditions(replica_set: Object, failure: Failure | None, now: float) -> lis
         }
         pods.set_condition(have, row, times.text_of(now))
     return have
-
-
-def _look_again(replica_set: Object, owned: Sequence[Object], now: float) -> list[Action]:
-    """When the next ready pod has been ready for long enough to be available."""
-    min_ready_s = int(replica_set["spec"].get("minReadySeconds") or 0)
-    if not min_ready_s:
-        return []
-    waits = [
-        since + min_ready_s - now
-        for pod in owned
-        if pods.is_ready(pod) and (since := ready_since(pod)) is not None
-    ]
-    pending = [wait for wait in waits if wait > 0]
-    return [Again(min(pending))] if pending else []

@@ -20,7 +20,7 @@ from muntin.controllers.rules.actions import (
     Told,
     Update,
 )
-from muntin.controllers.rules.pod_ranking import ready_since
+from muntin.controllers.rules.availability import is_available
 from muntin.controllers.rules.stateful_identity import (
     has_identity,
     has_storage,
@@ -56,14 +56,9 @@ class Work:
         """Whether each pod waits for those before it (``podManagementPolicy: OrderedReady``)."""
         return bool(self.stateful_set["spec"].get("podManagementPolicy") != "Parallel")
 
-    @property
-    def min_ready_s(self) -> int:
-        """How long a pod must be ready to count as available."""
-        return int(self.stateful_set["spec"].get("minReadySeconds") or 0)
-
     def is_available(self, pod: Object) -> bool:
         """Whether the pod is ready, and has been for long enough."""
-        return pods.is_available(pod, self.min_ready_s, self.now, ready_since(pod))
+        return is_available(self.stateful_set, pod, self.now)
 
     def is_unavailable(self, pod: Object | None) -> bool:
         """Whether the pod is not there, not available, or going."""

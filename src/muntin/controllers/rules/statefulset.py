@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from muntin.controllers.rules import stateful_history as history
 from muntin.controllers.rules import stateful_pods as steps
-from muntin.controllers.rules.actions import Action, Again, InBatches, InOrder, Object
+from muntin.controllers.rules.actions import Action, InBatches, InOrder, Object
+from muntin.controllers.rules.availability import look_again
 from muntin.controllers.rules.ownership import Claim, claim, is_controlled_by
-from muntin.controllers.rules.pod_ranking import ready_since
 from muntin.controllers.rules.stateful_identity import (
     is_member,
     new_pod,
@@ -67,7 +67,7 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
         *status_action(work, claimed.owned, updated),
         *doing,
         *history.surplus(stateful_set, revisions, in_use),
-        *_look_again(work, claimed.owned),
+        *look_again(stateful_set, claimed.owned, now),
     ]
 
 
@@ -164,14 +164,3 @@ def _burst(work: steps.Work) -> tuple[list[Action], int]:
         *(InBatches(batch, fatal=True) for batch in rows if batch),
         *(steps.deletion(work, pod) for pod in doomed),
     ], len(doomed)
-
-
-def _look_again(work: steps.Work, owned: Sequence[Object]) -> list[Action]:
-    """When the next ready pod has been ready for long enough to be available."""
-    waits = [
-        since + work.min_ready_s - work.now
-        for pod in owned
-        if work.min_ready_s and pods.is_ready(pod) and (since := ready_since(pod)) is not None
-    ]
-    pending = [wait for wait in waits if wait > 0]
-    return [Again(min(pending))] if pending else []
