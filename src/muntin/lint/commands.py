@@ -103,8 +103,43 @@ _EXTRA_ARGS = (
 )
 
 
+# kube-proxy's configuration: which flag a field stands for.
+_PROXY_FIELDS = (
+    ("--proxy-mode", ("mode",)),
+    ("--hostname-override", ("hostnameOverride",)),
+    ("--cluster-cidr", ("clusterCIDR",)),
+    ("--network-name", ("winkernel", "networkName")),
+    ("--source-vip", ("winkernel", "sourceVip")),
+    ("--enable-dsr", ("winkernel", "enableDSR")),
+)
+
+
+def _of_proxy(item: Object) -> Iterator[Command]:
+    """A KubeProxyConfiguration as flags; for Windows where ``winkernel`` says anything."""
+    flags = []
+    for name, steps in _PROXY_FIELDS:
+        value: Any = item.data
+        for step in steps:
+            value = mapping(value).get(step)
+        if value not in (None, "", False):
+            text = "true" if value is True else str(value)
+            flags.append(Flag(name, text, (*item.path, *steps)))
+    gates = mapping(item.data.get("featureGates"))
+    if gates:
+        text = ",".join(f"{name}={str(value).lower()}" for name, value in gates.items())
+        flags.append(Flag("--feature-gates", text, (*item.path, "featureGates")))
+    is_windows = any(
+        flag.path[-2:-1] == ("winkernel",) or flag.value == "kernelspace" for flag in flags
+    )
+    os = "windows" if is_windows else "linux"
+    yield Command(item.document, item.path, "kube-proxy", flags, os, item)
+
+
 def of_object(item: Object) -> Iterator[Command]:
-    """The arguments that a file of kubeadm gives to programs."""
+    """The arguments that a file of kubeadm or of kube-proxy gives to programs."""
+    if item.kind == "KubeProxyConfiguration":
+        yield from _of_proxy(item)
+        return
     if not item.group.startswith("kubeadm."):
         return
     socket = str(mapping(item.data.get("nodeRegistration")).get("criSocket", ""))

@@ -7,6 +7,7 @@ from muntin.lint.rules import (
     dns,
     networks,
     pods,
+    proxy,
     scheduling,
     security,
     services,
@@ -15,7 +16,7 @@ from muntin.lint.rules import (
 )
 from muntin.model.windows import Feature
 
-AREAS = (pods, scheduling, security, services, volumes, dns, workloads, networks)
+AREAS = (pods, scheduling, security, services, volumes, dns, workloads, networks, proxy)
 RULES: dict[Feature, Rule] = {}
 for _area in AREAS:
     RULES.update(_area.RULES)

@@ -1,0 +1,3 @@
+# profile: v1.20
+# Starts kube-proxy on a Windows node.
+c:\k\kube-proxy.exe --proxy-mode=userspace --hostname-override=win01 --kubeconfig=c:\k\config
