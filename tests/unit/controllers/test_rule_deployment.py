@@ -156,6 +156,12 @@ def test_a_rolling_update_takes_one_step_at_a_time(
     assert sizes(actions) == expected
 
 
+def test_no_more_is_taken_from_who_has_not_said_what_it_lost():
+    # 3 of 4 are to be up; the old one still counts the pod that it was told to lose.
+    assert sizes(rolling(3, 2, old_available=4, new_available=1)) == {}
+    assert sizes(rolling(3, 2, old_available=3, new_available=1)) == {"web-one": 2}
+
+
 def test_scaling_is_told():
     (update,) = [a for a in rolling(4, 1, new_available=0) if getattr(a, "told", None)]
     assert update.told.reason == "ScalingReplicaSet"

@@ -67,8 +67,9 @@ def shrink_old(
     budget = spec_count(everyone) - min_available - new_unavailable
     if budget <= 0:
         return {}
-    _drop_unhealthy(old, sizes, budget)
-    _drop_available(old, sizes, status_count(everyone, "availableReplicas") - min_available)
+    if _drop_unhealthy(old, sizes, budget):
+        available = status_count(everyone, "availableReplicas")
+        _drop_available(old, sizes, available - min_available)
     return {name: size for name, size in sizes.items() if size != _sized(old, name)}
 
 
@@ -76,14 +77,21 @@ def _sized(replica_sets: Sequence[Object], name: str) -> int:
     return next(wanted_replicas(rs) for rs in replica_sets if name_of(rs) == name)
 
 
-def _drop_unhealthy(old: Sequence[Object], sizes: Sizes, budget: int) -> None:
+def _drop_unhealthy(old: Sequence[Object], sizes: Sizes, budget: int) -> bool:
+    """Whether more may be taken: not while a ReplicaSet still counts pods that it has to lose."""
     for replica_set in by_age(old):
         name = name_of(replica_set)
+        if budget <= 0:
+            break
+        if not sizes[name]:
+            continue
         unhealthy = sizes[name] - status_count([replica_set], "availableReplicas")
+        if unhealthy < 0:
+            return False
         drop = min(budget, unhealthy)
-        if drop > 0:
-            sizes[name] -= drop
-            budget -= drop
+        sizes[name] -= drop
+        budget -= drop
+    return True
 
 
 def _drop_available(old: Sequence[Object], sizes: Sizes, budget: int) -> None:
