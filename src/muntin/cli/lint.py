@@ -10,6 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.lint.findings import Finding
     from muntin.lint.profiles import Named
     from muntin.lint.report import Report
     from muntin.lint.settings import Settings
@@ -29,6 +30,7 @@ Examples:
   muntin lint --fix --diff manifests/           show what would be mended
   muntin lint --kubeconfig ~/.kube/config       a live cluster, for the nodes it has
   muntin lint --output sarif manifests/ > lint.sarif
+  sudo muntin lint --prove --profile 1.34/2022 web.yaml    run it, and see
 
 `# muntin: ignore RULE REASON` behind or above a line lets a finding stand. .muntin-lint.yaml in
 this directory has settings. `muntin explain RULE` says more of a rule.
@@ -68,6 +70,14 @@ class _Command(click.Command):
     help="Mend files in place; =unsafe also where something could have been meant.",
 )  # fmt: skip
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Run the objects on a cluster with a node of each profile, and tell what happened.",
+)
+@click.option(
+    "--prove-wait", default=60.0, metavar="SECONDS", help="Longest wait for pods.  [default: 60]"
+)
 @click.option("--config", metavar="FILE", help="Settings, in place of ./.muntin-lint.yaml.")
 def command(**flags: Any) -> int:
     """Findings on stdout; errors of use end in 2, as what cannot be linted does."""
@@ -91,6 +101,8 @@ def _lint(
     fail_on: str | None,
     fix: str | None,
     diff: bool,
+    prove: bool,
+    prove_wait: float,
     config: str | None,
 ) -> int:
     from muntin.lint import report, settings
@@ -111,6 +123,8 @@ def _lint(
         level=Severity(level) if level else chosen.level or Severity.WARNING,
         ignore=chosen.ignore,
     )
+    if prove and not found.broken:
+        return _prove(sources, wanted, found.findings, output, prove_wait)
     if not diff:
         to_stderr = bool(fix) and "-" in paths
         click.echo(_written(found, output), err=to_stderr)
@@ -118,6 +132,24 @@ def _lint(
         return BROKEN
     least = Severity(fail_on) if fail_on else chosen.fail_on or Severity.WARNING
     return 1 if found.reaches(least) else 0
+
+
+def _prove(
+    sources: Sequence[Source],
+    profiles: Sequence[Named],
+    found: Sequence[Finding],
+    output: str,
+    wait_s: float,
+) -> int:
+    """0 when all came up well."""
+    from muntin.cli.proving import prove
+    from muntin.lint.profiles import default
+
+    if output != "human":
+        raise click.UsageError("--prove reports to people: leave --output out")
+    documents = [document for source in sources for document in source.documents]
+    names = [one.name for one in profiles] or [default().name]
+    return 0 if prove(documents, found, names, wait_s) else 1
 
 
 def _sources(

@@ -40,7 +40,10 @@ def prove(
 
 
 def report(profile: str, found: Sequence[Finding], observed: Sequence[Observation]) -> str:
-    """What was foreseen and seen, foreseen and not seen, and seen without being foreseen."""
+    """What was foreseen and seen, foreseen and not seen, and seen without being foreseen.
+
+    ``silent`` are rows of which the platform says nothing: it ignores a field, or works otherwise.
+    """
     from muntin.cluster.proof import Stage
     from muntin.lint.evidence import showing
 
@@ -50,7 +53,8 @@ def report(profile: str, found: Sequence[Finding], observed: Sequence[Observatio
     lines = [f"On {profile}:"]
     for finding, by in shown:
         place = f"{finding.file}:{finding.line}"
-        lines.append(f"  {'seen    ' if by else 'not seen'}  {finding.rule}  {place}")
+        state = "seen    " if by else "not seen" if finding.message else "silent  "
+        lines.append(f"  {state}  {finding.rule}  {place}")
         if by:
             lines.append(f"            {by.about}: {' '.join(by.text.split())}")
     explained = {by for _, by in shown if by}

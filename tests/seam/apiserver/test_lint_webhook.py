@@ -17,8 +17,11 @@ kind: Pod
 metadata: {{name: {name}}}
 spec:
   nodeSelector: {{kubernetes.io/os: windows}}
-  containers: [{{name: c, image: "mcr.microsoft.com/windows/nanoserver:ltsc2022"}}]
-  volumes: [{{name: v, emptyDir: {medium}}}]
+  containers:
+  - name: c
+    image: mcr.microsoft.com/windows/nanoserver:ltsc2022
+    volumeMounts: [{{name: v, mountPath: '{path}'}}]
+  volumes: [{{name: v, emptyDir: {{}}}}]
 """
 MUNTIN = (sys.executable, "-m", "muntin", "webhook")
 
@@ -62,20 +65,23 @@ def webhook(request, admin, tmp_path):
 
 @pytest.mark.parametrize("webhook", [()], indirect=True)
 def test_kubectl_shows_what_is_found(admin, namespace, webhook):
-    bad = POD.format(name="bad", medium="{medium: Memory}")
+    bad = POD.format(name="bad", path="C:\\")
     made = admin.run("create", "-n", namespace, "-f", "-", stdin=bad)
     assert made.returncode == 0, made.stderr
-    assert "Warning: spec.volumes[0].emptyDir.medium: " in made.stderr
-    good = POD.format(name="good", medium="{}")
+    assert "Warning: spec.containers[0].volumeMounts[0].mountPath: " in made.stderr
+    good = POD.format(name="good", path="C:\\data")
     assert "Warning" not in admin.run("create", "-n", namespace, "-f", "-", stdin=good).stderr
 
 
 @pytest.mark.parametrize("webhook", [("--enforce",)], indirect=True)
 def test_what_will_not_run_is_refused(admin, namespace, webhook):
-    bad = POD.format(name="bad", medium="{medium: Memory}")
+    bad = POD.format(name="bad", path="C:\\")
     refused = admin.fails("create", "-n", namespace, "-f", "-", stdin=bad)
-    assert 'admission webhook "lint.muntin.dev" denied the request: spec.volumes[0]' in refused
-    admin("create", "-n", namespace, "-f", "-", stdin=POD.format(name="good", medium="{}"))
+    assert (
+        'admission webhook "lint.muntin.dev" denied the request: spec.containers[0].volumeMounts[0]'
+        in refused
+    )
+    admin("create", "-n", namespace, "-f", "-", stdin=POD.format(name="good", path="C:\\data"))
 
 
 @pytest.mark.parametrize("webhook", [()], indirect=True)

@@ -15,12 +15,18 @@ POD = {
     "metadata": {"name": "web", "namespace": "shop"},
     "spec": {
         "nodeSelector": {"kubernetes.io/os": "windows"},
-        "containers": [{"name": "c", "image": "mcr.microsoft.com/windows/nanoserver:ltsc2022"}],
-        "volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}],
+        "containers": [
+            {
+                "name": "c",
+                "image": "mcr.microsoft.com/windows/nanoserver:ltsc2022",
+                "volumeMounts": [{"name": "v", "mountPath": "C:\\"}],
+            }
+        ],
+        "volumes": [{"name": "v", "emptyDir": {}}],
     },
 }
 GOOD = copy.deepcopy(POD)
-GOOD["spec"]["volumes"][0]["emptyDir"] = {}
+GOOD["spec"]["containers"][0]["volumeMounts"][0]["mountPath"] = "C:\\data"
 
 
 def asked(obj, old=None, operation="CREATE", version="v1"):
@@ -42,8 +48,8 @@ def test_findings_are_warnings(linter):
     assert (answer["apiVersion"], answer["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
     response = answer["response"]
     assert (response["uid"], response["allowed"]) == ("u1", True)
-    (warning,) = [text for text in response["warnings"] if "emptyDir" in text]
-    assert warning.startswith("spec.volumes[0].emptyDir.medium: ")
+    (warning,) = response["warnings"]
+    assert warning.startswith("spec.containers[0].volumeMounts[0].mountPath: ")
     assert len(warning) <= MOST_CHARACTERS
 
 
@@ -55,7 +61,7 @@ def test_errors_refuse_where_it_is_asked_for(linter):
     response = review(asked(POD), linter, enforce=True)["response"]
     assert response["allowed"] is False
     assert response["status"]["code"] == 403
-    assert "spec.volumes[0].emptyDir.medium" in response["status"]["message"]
+    assert "spec.containers[0].volumeMounts[0].mountPath" in response["status"]["message"]
     assert review(asked(GOOD), linter, enforce=True)["response"]["allowed"] is True
 
 

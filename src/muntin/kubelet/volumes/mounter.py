@@ -199,8 +199,7 @@ class VolumeMounter:
 
     def _empty_dir(self, pod: Object, source: Object, local: Path) -> None:
         in_memory = source.get("medium") == "Memory"
-        if in_memory and not self._platform.has(Feature.EMPTY_DIR_MEMORY):
-            raise Unsupported("emptyDir medium Memory is not supported on Windows")
+        in_memory = in_memory and self._platform.has(Feature.EMPTY_DIR_MEMORY)
         if local.is_dir():
             return
         local.mkdir(parents=True)
