@@ -136,6 +136,34 @@ class Disruption:
         return next((row for row in rows if (row.group, row.kind) == (group, kind)), None)
 
 
+class ContestedPods:
+    """Pods that several budgets have, which is told at each of their changes."""
+
+    name = "disruption-controller"
+    account = "disruption-controller"
+
+    def __init__(self, caches: Caches) -> None:
+        self._budgets = caches.use(POD_DISRUPTION_BUDGETS, NAMESPACE)
+        self._pods = caches.use(PODS)
+        self.sources = (Source(PODS, self._of_pod),)
+
+    def _of_pod(self, pod: Object) -> Iterable[str]:
+        return [key_of(pod)] if len(self._names(pod)) > 1 else []
+
+    def _names(self, pod: Object) -> list[str]:
+        meta = pod["metadata"]
+        found = self._budgets.by_index(NAMESPACE, meta["namespace"])
+        return sorted(
+            budget["metadata"]["name"]
+            for budget in found
+            if budgets.selects(budget, meta.get("labels"))
+        )
+
+    async def plan(self, round: Round) -> Sequence[Action]:
+        pod = self._pods.get(round.key)
+        return () if pod is None else disruption.contested(pod, self._names(pod))
+
+
 class StaleDisruptions:
     """Pods that were marked for a disruption that did not come; keys are those of pods."""
 

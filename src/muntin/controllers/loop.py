@@ -23,7 +23,7 @@ from muntin.controllers.certificates import (
 )
 from muntin.controllers.config import ControllersConfig
 from muntin.controllers.controller import Controller, ControllerLoop, service_account
-from muntin.controllers.disruption import Disruption, StaleDisruptions
+from muntin.controllers.disruption import ContestedPods, Disruption, StaleDisruptions
 from muntin.controllers.endpoint_mirroring import EndpointSliceMirroring
 from muntin.controllers.garbage import GarbageCollector, PodGarbageCollector
 from muntin.controllers.jobs import CronJobs, FinishedJobs, JobOrphans, Jobs
@@ -134,6 +134,7 @@ def _controllers(
         TaintEviction(caches),
         PodGarbageCollector(caches),
         Disruption(caches, catalog, client(Disruption.account)),
+        ContestedPods(caches),
         StaleDisruptions(caches),
         ResourceQuotas(caches, catalog, clock),
         ClaimProtection(caches),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -65,3 +66,20 @@ def json_error(body: bytes) -> str:
     except ValueError:  # more digits than Python turns into a number
         return "value out of range"
     return "invalid JSON"
+
+
+def label_selector(selector: Mapping[str, Any] | None) -> str:
+    """A LabelSelector as it prints itself: it stands so in events."""
+    if selector is None:
+        return "nil"
+    labels = selector.get("matchLabels")
+    inside = "".join(f"{key}: {labels[key]}," for key in sorted(labels)) if labels else ""
+    rows = "".join(
+        f"LabelSelectorRequirement{{Key:{row['key']},Operator:{row['operator']},"
+        f"Values:[{' '.join(row.get('values') or ())}],}},"
+        for row in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{inside}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{rows}}},}}"
+    )

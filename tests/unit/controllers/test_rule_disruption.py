@@ -94,9 +94,32 @@ def test_a_pod_whose_owner_has_no_scale_fails_safe():
 
 
 def test_pods_of_nobody_are_told():
-    actions = decide(budget(maxUnavailable=1), [pod("alone")])
+    found = budget(maxUnavailable=1)
+    found["spec"]["selector"] = {
+        "matchLabels": {"c": "d", "a": "b"},
+        "matchExpressions": [
+            {"key": "x", "operator": "In", "values": ["u", "v"]},
+            {"key": "y", "operator": "Exists"},
+        ],
+    }
+    actions = decide(found, [pod("alone")])
     assert said(actions)[0] == "note UnmanagedPods"
+    # recorded from kube-controller-manager 1.36
+    assert actions[0].message.partition(" (selector: ")[2].partition(") were found")[0] == (
+        "&LabelSelector{MatchLabels:map[string]string{a: b,c: d,},MatchExpressions:"
+        "[]LabelSelectorRequirement{LabelSelectorRequirement{Key:x,Operator:In,Values:[u v],},"
+        "LabelSelectorRequirement{Key:y,Operator:Exists,Values:[],},},}"
+    )
     assert status_of(actions)["expectedPods"] == 0
+
+
+def test_a_pod_of_several_budgets_is_told():
+    (note,) = disruption.contested(pod("p"), ["b", "b2"])
+    assert (note.type, note.reason) == ("Warning", "MultiplePodDisruptionBudgets")
+    assert note.message == (
+        'Pod "ns"/"p" matches multiple PodDisruptionBudgets.  Chose "b" arbitrarily.'
+    )
+    assert disruption.contested(pod("p"), ["b"]) == []
 
 
 def test_evictions_under_way_do_not_count_as_healthy():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from muntin.controllers.rules.actions import NORMAL, WARNING, Action, Again, Note, Object, Update
 from muntin.kit.errors import Invalid
-from muntin.model import budgets, intstr, pods, times
+from muntin.model import budgets, go_values, intstr, pods, times
 from muntin.model.resources import POD_DISRUPTION_BUDGETS, PODS
 
 DELETION_TIMEOUT_S = 120.0
@@ -83,16 +83,19 @@ def _notes(snapshot: Snapshot, unmanaged: Sequence[str]) -> list[Action]:
     if not snapshot.pods:
         notes.append(_note(budget, NORMAL, "NoPods", "No matching pods found"))
     if unmanaged:
-        text = _UNMANAGED.format(_shown(budget["spec"].get("selector") or {}))
+        text = _UNMANAGED.format(go_values.label_selector(budget["spec"].get("selector")))
         notes.append(_note(budget, WARNING, "UnmanagedPods", text))
     return notes
 
 
-def _shown(selector: Object) -> str:
-    """A selector as upstream's events print it."""
-    labels = selector.get("matchLabels") or {}
-    inside = " ".join(f"{key}:{labels[key]}" for key in sorted(labels))
-    return f"&LabelSelector{{MatchLabels:map[string]string{{{inside}}},}}"
+def contested(pod: Object, names: Sequence[str]) -> list[Action]:
+    """Tell of a pod that several budgets have; ``names`` are theirs."""
+    if len(names) < 2:
+        return []
+    meta = pod["metadata"]
+    whole = f'"{meta["namespace"]}"/"{meta["name"]}"'
+    text = f'Pod {whole} matches multiple PodDisruptionBudgets.  Chose "{names[0]}" arbitrarily.'
+    return [_note(pod, WARNING, "MultiplePodDisruptionBudgets", text)]
 
 
 def _note(about: Object, kind: str, reason: str, message: str) -> Note:

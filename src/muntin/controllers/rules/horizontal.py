@@ -33,7 +33,7 @@ from muntin.controllers.rules.horizontal_replicas import (
 )
 from muntin.controllers.rules.horizontal_settings import Settings
 from muntin.kit.errors import Invalid, MuntinError, Unavailable
-from muntin.model import pods, quantity, times
+from muntin.model import go_values, pods, quantity, times
 from muntin.model.features import ApiFeature
 from muntin.model.resources import HORIZONTAL_POD_AUTOSCALERS
 from muntin.model.selectors import Selector, parse_labels
@@ -440,7 +440,7 @@ def _external_title(source: Mapping[str, Any]) -> str:
 
 def _external_name(metric: Mapping[str, Any]) -> str:
     """Upstream calls both so: metrics of objects by share, too."""
-    selector = metrics.selector_text(metric.get("selector"))
+    selector = go_values.label_selector(metric.get("selector"))
     return f"external metric {metric['name']}({selector})"
 
 
@@ -452,7 +452,7 @@ def _value(reading: Reading, what: str) -> int:
 
 def _sum(world: World, metric: Mapping[str, Any], reading: Reading) -> int:
     if reading.error:
-        selector = metrics.selector_text(metric.get("selector"))
+        selector = go_values.label_selector(metric.get("selector"))
         whole = f"{world.namespace}/{metric['name']}/{selector}"
         raise Unavailable(f"unable to get external metric {whole}: {reading.error}")
     return sum(reading.values)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
-from muntin.controllers.rules.actions import Object
 from muntin.kit.errors import Unavailable
 from muntin.model import durations, quantity
 from muntin.model.resources import Resource
@@ -174,20 +173,3 @@ def _at(item: Mapping[str, Any]) -> float:
 def quantity_of(milli: int, *, binary: bool = False) -> str:
     """Thousandths as the API writes them."""
     return str(quantity.Quantity(milli * 1_000_000, "binary" if binary else "decimal"))
-
-
-def selector_text(selector: Object | None) -> str:
-    """A label selector as Go prints it: it stands so in messages about external metrics."""
-    if selector is None:
-        return "nil"
-    labels = selector.get("matchLabels")
-    inside = "".join(f"{key}: {labels[key]}," for key in sorted(labels)) if labels else ""
-    rows = "".join(
-        f"LabelSelectorRequirement{{Key:{row['key']},Operator:{row['operator']},"
-        f"Values:[{' '.join(row.get('values') or ())}],}},"
-        for row in selector.get("matchExpressions") or ()
-    )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{inside}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{rows}}},}}"
-    )
