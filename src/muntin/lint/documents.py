@@ -171,7 +171,11 @@ def _roots(text: str) -> Iterator[yaml.Node]:
             yield composer.get_node()
     except yaml.MarkedYAMLError as err:
         mark = err.problem_mark or err.context_mark
+        if mark and err.context_mark and mark.index >= len(text):
+            mark = err.context_mark  # what is open at the end says more than the end
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        if place[0] > text.count("\n") + 1:  # libyaml ends the last line where nobody did
+            place = text.count("\n") + 1, len(text) - text.rfind("\n")
         parts = [part for part in (err.context, err.problem) if part]
         raise _Broken(Problem("yaml-syntax", ", ".join(parts), *place)) from err
     except yaml.reader.ReaderError as err:

@@ -16,7 +16,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "rule", "line", "column"),
     [
-        ("a: [1\n", "yaml-syntax", 2, 1),
+        ("a: [1\n", "yaml-syntax", 1, 4),
         ("a:\n\t- b\n", "yaml-syntax", 2, 1),
         ("a: 1\n  b: 2\n", "yaml-syntax", 2, 4),
         ("a: *x\n", "yaml-syntax", 1, 4),
