@@ -10,6 +10,7 @@ from muntin.kit import errors
 from muntin.kit.http.tls import client_context
 from muntin.seams.store.endpoints import Endpoint
 from muntin.seams.store.etcd import EtcdStore
+from muntin.seams.store.etcd_connection import NoAnswer
 
 
 def run(scenario, seconds=120):
@@ -81,6 +82,43 @@ def test_when_a_member_goes_another_is_asked(etcd_members):
             await more.wait()
         assert seen == written
         following.cancel()
+        await store.close()
+
+    run(scenario)
+
+
+def without_answer(store, *, sent):
+    """Let the next write of ``store`` get no answer, after it was ``sent`` or before."""
+    call = store._connection.call
+
+    async def lost(method, message, **kwargs):
+        if method != "Txn":
+            return await call(method, message, **kwargs)
+        store._connection.call = call
+        if sent:
+            await call(method, message, **kwargs)
+        raise NoAnswer("store: Connection lost")
+
+    store._connection.call = lost
+
+
+def test_a_write_that_nobody_answered_is_looked_for(etcd_members):
+    async def scenario():
+        store = await etcd_members.store(prefix="/muntin/unanswered")
+        without_answer(store, sent=True)
+        made = await store.create("/k/a", b"1")
+        assert (await store.get("/k/a")).create_revision == made
+        without_answer(store, sent=True)
+        changed = await store.update("/k/a", b"2", made)
+        assert (await store.get("/k/a")).mod_revision == changed > made
+        without_answer(store, sent=False)
+        with pytest.raises(errors.Unavailable, match="Connection lost"):
+            await store.create("/k/b", b"1")
+        assert not (await store.list("/k/b")).records
+        without_answer(store, sent=False)
+        with pytest.raises(errors.Unavailable, match="Connection lost"):
+            await store.update("/k/a", b"3", changed)
+        assert (await store.get("/k/a")).value == b"2"
         await store.close()
 
     run(scenario)

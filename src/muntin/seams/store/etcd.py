@@ -28,12 +28,14 @@ from muntin.seams.store import (
     prefix_end,
 )
 from muntin.seams.store.endpoints import Endpoint
-from muntin.seams.store.etcd_connection import UNREACHABLE, Connect, Connection
+from muntin.seams.store.etcd_connection import UNREACHABLE, Connect, Connection, NoAnswer
 from muntin.seams.store.etcd_messages import create_revision_is, mod_revision_is
 
 Message = dict[str, Any]
 
 RETRY_S = 0.1
+OUTCOME_S = 3.0
+"""How long to ask what became of a write that nobody answered."""
 
 
 class EtcdStore:
@@ -125,14 +127,20 @@ class EtcdStore:
 
     async def create(self, key: str, value: bytes) -> int:
         put = {"request_put": {"key": self._key(key), "value": value}}
-        answer = await self._txn(key, create_revision_is(self._prefix + key, 0), put)
+        try:
+            answer = await self._txn(key, create_revision_is(self._prefix + key, 0), put)
+        except NoAnswer as err:
+            return await self._outcome(key, value, err)
         if not answer.get("succeeded"):
             raise exists(key)
         return int(answer["header"]["revision"])
 
     async def update(self, key: str, value: bytes, expected: int) -> int:
         put = {"request_put": {"key": self._key(key), "value": value}}
-        return await self._expecting(key, expected, put)
+        try:
+            return await self._expecting(key, expected, put)
+        except NoAnswer as err:
+            return await self._outcome(key, value, err)
 
     async def delete(self, key: str, expected: int) -> int:
         delete = {"request_delete_range": {"key": self._key(key)}}
@@ -148,6 +156,27 @@ class EtcdStore:
         if not found:
             raise not_found(key)
         raise conflict(key, expected, found[0]["mod_revision"])
+
+    async def _outcome(self, key: str, value: bytes, failure: NoAnswer) -> int:
+        """The revision of a write without an answer, if ``value`` is what is there now.
+
+        Else ``failure`` is raised: whoever writes anew what has happened already does it twice.
+        """
+        clock = asyncio.get_running_loop().time
+        end = clock() + OUTCOME_S
+        while True:
+            try:
+                found = await self.get(key)
+            except errors.NotFound:
+                raise failure from None
+            except errors.Unavailable:
+                if clock() > end:
+                    raise failure from None
+                await asyncio.sleep(RETRY_S)
+                continue
+            if found.value != value:
+                raise failure
+            return found.mod_revision
 
     async def _txn(self, key: str, compare: Message, success: Message) -> Message:
         otherwise = {"request_range": {"key": self._key(key), "keys_only": True}}

@@ -44,6 +44,10 @@ _CONFIGURATION = Configuration(
 )
 
 
+class NoAnswer(errors.Unavailable):
+    """A write was sent, and whether it happened is not known."""
+
+
 class _Channel(Channel):
     """A connection over a socket that somebody else has made."""
 
@@ -96,6 +100,7 @@ class Connection:
         Raises:
             Gone: etcd no longer has that revision.
             Unavailable: no member answers, or etcd cannot.
+            NoAnswer: and what must not be sent twice was sent.
         """
         failure: errors.MuntinError | None = None
         for _ in self._endpoints:
@@ -115,7 +120,7 @@ class Connection:
                     raise failure from err
                 self._next()
                 if not again:
-                    raise failure from err
+                    raise NoAnswer(failure.message) from err
         assert failure is not None
         raise failure
 
