@@ -16,7 +16,17 @@ _VXLAN_VNI, _VXLAN_PORT = 4096, 4789
 _LINUX_IPAM = ("dhcp", "static", "whereabouts")
 _BRIDGES = ("win-bridge", "wincni", "sdnbridge")
 _WINDOWS_PLUGINS = (*_BRIDGES, "win-overlay", "azure-vnet")
-_POLICY_LISTS = ("policies", "AdditionalArgs", "additionalArgs")
+_POLICY_LISTS = ("policies", "AdditionalArgs")
+_UNTRANSLATED = ("nat", "transparent")
+"""Names of wincni's networks, which are their types, whose packets no policy translates."""
+
+
+def _field(data: Map, name: str) -> tuple[str, Any]:
+    """The key and the value of a field: plugins do not tell capitals from small letters."""
+    if name in data:
+        return name, data[name]
+    wanted = name.lower()
+    return next(((key, data[key]) for key in data if key.lower() == wanted), (name, None))
 
 
 def _rows(config: Config) -> Iterator[tuple[Path, Map]]:
@@ -41,12 +51,21 @@ def plugins(config: Config) -> Iterator[tuple[Path, Map, str]]:
 def _policies(plugin: Map, kind: str) -> Iterator[tuple[Path, Map]]:
     """Endpoint policies of that type, version 1's form and 2's: path in the plugin, settings."""
     for field in _POLICY_LISTS:
-        for index, item in enumerate(listing(plugin.get(field))):
-            for name in ("value", "Value"):
-                value = mapping(mapping(item).get(name))
-                if text(value.get("Type")).upper() == kind.upper():
-                    settings = mapping(value.get("Settings")) or value
-                    yield (field, index, name), settings
+        key, items = _field(plugin, field)
+        for index, item in enumerate(listing(items)):
+            name, found = _field(mapping(item), "value")
+            value = mapping(found)
+            if text(_field(value, "Type")[1]).upper() != kind.upper():
+                continue
+            inner, settings = _field(value, "Settings")
+            if isinstance(settings, dict):
+                yield (key, index, name, inner), settings
+            else:
+                yield (key, index, name), value
+
+
+def _is_translated(config: Config, kind: str) -> bool:
+    return kind != "wincni" or config.data.get("name") not in _UNTRANSLATED
 
 
 def _version(value: Any) -> tuple[int, ...]:
@@ -87,31 +106,39 @@ def _network(value: Any) -> IPv4Network | None:
 
 def _exceptions(config: Config, profiles: Profiles) -> Iterator[Place]:
     """No list, one that lacks the pods' own network, or one that leaves nothing to translate."""
-    for path, plugin, _ in plugins(config):
-        lists = []
-        for where, settings in _policies(plugin, "OutBoundNAT"):
-            name = "ExceptionList" if "ExceptionList" in settings else "Exceptions"
-            if "Destinations" not in settings:
-                lists.append((where, name, listing(settings.get(name))))
+    for path, plugin, kind in plugins(config):
+        lists = [
+            (where, *_exception_list(settings))
+            for where, settings in _policies(plugin, "OutBoundNAT")
+            if _field(settings, "Destinations")[1] is None
+        ]
         if not lists:
-            if not plugin.get("ipMasqNetwork"):
+            if _is_translated(config, kind) and not _field(plugin, "ipMasqNetwork")[1]:
                 yield Place((*path, "type"))
             continue
-        where, name, _ = lists[0]
         known = [network for _, _, values in lists for network in _networks(values)]
-        pods = _network(mapping(plugin.get("ipam")).get("subnet"))
+        pods = _network(_field(mapping(_field(plugin, "ipam")[1]), "subnet")[1])
         misses = pods is not None and known and not any(pods.subnet_of(one) for one in known)
         too_wide = any(one.prefixlen == 0 for one in known)
         if not any(values for _, _, values in lists) or misses or too_wide:
-            inner = ("Settings",) if name == "Exceptions" else ()
-            yield Place((*path, *where, *inner, name))
+            where, name, _ = lists[0]
+            yield Place((*path, *where, name))
+
+
+def _exception_list(settings: Map) -> tuple[str, list[Any]]:
+    """Its name, version 1's or 2's, and what stands there."""
+    for name in ("ExceptionList", "Exceptions"):
+        key, values = _field(settings, name)
+        if values is not None:
+            return key, listing(values)
+    return "ExceptionList", []
 
 
 def _routes(config: Config, profiles: Profiles) -> Iterator[Place]:
     for path, plugin, kind in plugins(config):
         routes = [*_policies(plugin, "ROUTE"), *_policies(plugin, "SDNRoute")]
-        encapsulated = [settings for _, settings in routes if settings.get("NeedEncap") is True]
-        if kind in _BRIDGES and not encapsulated:
+        encapsulated = [one for _, one in routes if _field(one, "NeedEncap")[1] is True]
+        if kind in _BRIDGES and _is_translated(config, kind) and not encapsulated:
             yield Place((*path, "type"))
 
 

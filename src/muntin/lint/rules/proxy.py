@@ -1,4 +1,4 @@
-"""Rules on how kube-proxy and flanneld are started on Windows nodes."""
+"""Rules on how kube-proxy, flanneld and the kubelet's network are started on Windows nodes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from muntin.lint.views import Command, Flag
 from muntin.model.gates import Profile
 from muntin.model.windows import Feature, is_open
 
-_PROXY, _FLANNELD = ("kube-proxy",), ("flanneld",)
+_PROXY, _FLANNELD, _KUBELET = ("kube-proxy",), ("flanneld",), ("kubelet",)
 _KERNEL = "kernelspace"
 
 
 def _is_started(command: Command) -> bool:
-    """Flags are given, and none that names a file which may hold the rest."""
-    return bool(command.flags) and command.flag("--config") is None
+    """It runs with flags, and none that names a file which may hold the rest."""
+    names = {flag.name for flag in command.flags}
+    return bool(names) and not names & {"--config", "--version", "--help"}
+
+
+def _lacks(command: Command, name: str) -> bool:
+    """Whether the flag is not there: in a script neither, which may gather its flags in a list."""
+    if command.flag(name) is not None:
+        return False
+    return command.object is not None or name not in command.document.text
 
 
 def _whole(command: Command, profiles: Profiles | None = None) -> Place:
@@ -60,7 +68,7 @@ def _without_network(command: Command, profiles: Profiles) -> Iterator[Place]:
     """No --network-name, and KUBE_NETWORK is spoken of nowhere in the file."""
     if not _is_started(command) and not _is_file(command):
         return
-    if command.flag("--network-name") is not None or "KUBE_NETWORK" in command.document.text:
+    if not _lacks(command, "--network-name") or "KUBE_NETWORK" in command.document.text:
         return
     asked = tuple(one for one in profiles if _runs_in_kernel(command, one))
     if asked:
@@ -73,17 +81,17 @@ def _is_file(command: Command) -> bool:
 
 
 def _without_source(command: Command, profiles: Profiles) -> Iterator[Place]:
-    if _is_started(command) and command.flag("--source-vip") is None:
+    if _is_started(command) and _lacks(command, "--source-vip"):
         yield _whole(command)
 
 
 def _without_name(command: Command, profiles: Profiles) -> Iterator[Place]:
-    if _is_started(command) and command.flag("--hostname-override") is None:
+    if _is_started(command) and _lacks(command, "--hostname-override"):
         yield _whole(command)
 
 
 def _without_mode(command: Command, profiles: Profiles) -> Iterator[Place]:
-    if _is_started(command) and command.flag("--proxy-mode") is None:
+    if _is_started(command) and _lacks(command, "--proxy-mode"):
         yield _whole(command)
 
 
@@ -94,7 +102,26 @@ def _flanneld(command: Command, profiles: Profiles) -> Iterator[Place]:
         yield _whole(command)
 
 
+def _own_networks(command: Command, profiles: Profiles) -> Iterator[Place]:
+    """CONTAINER_NETWORK in the script of a kubelet that has a network plugin."""
+    plugin, is_named = (
+        command.flag("--network-plugin"),
+        "CONTAINER_NETWORK" in command.document.text,
+    )
+    if plugin is not None and plugin.value == "cni" and is_named:
+        yield _of(plugin, profiles)
+
+
+def _without_adapter(command: Command, profiles: Profiles) -> Iterator[Place]:
+    """Userspace mode in a script that names no adapter for the addresses of services."""
+    mode, named = command.flag("--proxy-mode"), "INTERFACE_TO_ADD_SERVICE_IP"
+    if mode is not None and mode.value == "userspace" and named not in command.document.text:
+        yield _of(mode, profiles)
+
+
 RULES: dict[Feature, Rule] = {
+    Feature.ENV_CONTAINER_NETWORK: on_flags(_own_networks, programs=_KUBELET),
+    Feature.ENV_INTERFACE_TO_ADD_SERVICE_IP: on_flags(_without_adapter, programs=_PROXY),
     Feature.VFP_KERNEL_LOAD_BALANCING: on_flags(where=equals(_KERNEL)),
     Feature.KUBE_PROXY_USERSPACE_REMOVED: on_flags(where=equals("userspace")),
     Feature.KUBE_PROXY_DEFAULT_USERSPACE_1_20: on_flags(_without_mode, programs=_PROXY),

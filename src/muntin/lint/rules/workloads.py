@@ -12,6 +12,7 @@ from muntin.lint.views import Object, Pod, listing, mapping
 from muntin.model.windows import Feature
 
 _OS_LABEL = "kubernetes.io/os"
+_ARCHITECTURE_LABELS, _AMD64 = ("kubernetes.io/arch", "beta.kubernetes.io/arch"), "amd64"
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PING = re.compile(r"(^|[\s;&|'\"\\/])ping(\.exe)?\s", re.IGNORECASE)
 _OWN_NODE_PORT = re.compile(r"(?:localhost|127\.0\.0\.1):3(?:[01]\d{3}|2[0-7]\d{2})(?!\d)")
@@ -34,7 +35,13 @@ def _policy(item: Object, profiles: Profiles) -> Iterator[Place]:
 
 
 def _without_os(pod: Pod, profiles: Profiles) -> Iterator[Place]:
-    """Nothing says which nodes the DaemonSet is for; its images do not look like Windows'."""
+    """Nothing says which nodes the DaemonSet is for; its images do not look like Windows'.
+
+    Those for another architecture than that of Windows nodes are kept off them by that.
+    """
+    labels = mapping(pod.spec.get("nodeSelector"))
+    if any(labels.get(key, _AMD64) != _AMD64 for key in _ARCHITECTURE_LABELS):
+        return
     if pod.object.kind == "DaemonSet" and not pod.os:
         fix = Fix((Put(pod.at("spec", "nodeSelector", _OS_LABEL), "linux"),))
         yield Place(pod.at("spec", "nodeSelector"), fix)
