@@ -244,13 +244,15 @@ def _prepared(
         if signing_requests.is_one(resource):
             signing_requests.date_conditions(new, old, core.clock.now())
         return new
+    fit = fitting(core.schema.version)
+    fit.ignore(resource, new)  # before changes are counted
     strategy.prepare_update(resource, new, old, item)
     if (
         resource.plural == "namespaces" and not resource.group
     ):  # whose finalizers are a default of new ones only
         strategy.keep_namespace(new, old, finalizing=request.subresource is not None)
     else:
-        _complete(resource, new, fitting(core.schema.version))
+        _complete(resource, new, fit)
     return new
 
 

@@ -33,6 +33,7 @@ _WITH_TEMPLATES = frozenset(
     {"CronJob", "DaemonSet", "Deployment", "Job", "PodTemplate", "ReplicaSet",
      "ReplicationController", "StatefulSet"}
 )  # fmt: skip
+_AUTOSCALER = ("autoscaling", "HorizontalPodAutoscaler")
 _LABEL_PREFIX = "batch.kubernetes.io/"
 
 
@@ -59,7 +60,7 @@ class Fitting:
         """Drop what this version ignores; before defaults, since others follow from it."""
         for path in self._off.get((resource.group, resource.kind), ()):
             _drop(obj, path)
-        if self._drops_containers and resource.kind == "HorizontalPodAutoscaler":
+        if self._drops_containers and (resource.group, resource.kind) == _AUTOSCALER:
             for metric in (obj.get("spec") or {}).get("metrics") or ():
                 metric.pop("containerResource", None)
         if self._drops_index_rules and (resource.group, resource.kind) == ("batch", "Job"):
