@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from whole_cluster import MUNTIN, Cluster, eventually
 
+from muntin.cluster import locks
+
 CLUSTER = """apiVersion: muntin.dev/v1alpha1
 kind: Cluster
 etcd: {local: {}}
@@ -26,6 +28,9 @@ PLANES = ("control-plane", "control-plane-2")
 ADDRESSES = ("172.31.0.2", "172.31.0.3")
 LEASES = ("kube-controller-manager", "kube-scheduler")
 ROUNDS, WRITES = 4, 40
+ASK_DNS = """import dnslib
+question = dnslib.DNSRecord.question("kubernetes.default.svc.cluster.local")
+print(dnslib.DNSRecord.parse(question.send("172.31.0.10", timeout=2)).short())"""
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +143,21 @@ def test_a_clean_end_gives_leases_free_at_once(planes: Cluster) -> None:
     eventually(lambda: transitions(planes, LEASES[0]) > before, 60)
     messages = planes.get("events", "-n", "kube-system")["items"]
     assert any("stopped leading" in row["message"] for row in messages)
+
+
+def test_one_that_hangs_is_ended_and_another_does_its_work(planes: Cluster) -> None:
+    lock = Path(f"/run/muntin/{planes.name}/fabric.lock")
+    hangs = eventually(lambda: locks.holder(lock), 60)
+    (name,) = [name for name, pid in pids(planes).items() if pid == hangs]
+    eventually(lambda: Path(f"/run/muntin/{planes.name}/{name}.alive").exists(), 60)
+    os.kill(hangs, signal.SIGSTOP)
+    eventually(lambda: pids(planes)[name] not in (0, hangs), 60, "it is ended, and begun anew")
+    assert eventually(lambda: locks.holder(lock), 60) != hangs
+    for lease in LEASES:
+        eventually(lambda lease=lease: holder(planes, lease), 60)
+    eventually(lambda: planes.shell("master", sys.executable, "-c", ASK_DNS, check=False), 60)
+    planes.kubectl("create", "deployment", "after", "--image=busybox:1.35", "--", "sleep", "3600")
+    planes.kubectl("rollout", "status", "deployment/after", "--timeout=120s", timeout_s=130)
 
 
 def test_the_etcd_is_killed(planes: Cluster) -> None:

@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from muntin.cluster import launch, leftovers, locks
 from muntin.cluster.config import ClusterConfig
+from muntin.cluster.liveness import Watchdog
 from muntin.cluster.messages import Report, Reporter, read
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.process_table import ProcessTable, close_all_but, redirect
@@ -121,7 +122,7 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
     reporter.send(Report(kind="up"))
     reporter.close()
     gc.collect()
-    _watch(paths, table, signals)
+    _watch(paths, table, signals, Watchdog(config, paths))
     log.info("stopping")
     for names in launch.stop_order(list(table.states)):
         table.stop(names)
@@ -129,14 +130,22 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
     table.reap()
 
 
-def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals) -> None:
-    """Until told to stop: restart what ends, write down what runs, keep logs short."""
+def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals, watchdog: Watchdog) -> None:
+    """Until told to stop: restart what ends, end what hangs, write down what runs, shorten logs."""
+    look_at = tidy_at = time.monotonic()
     while not signals.stopping:
         due = table.restart_due()
         _record(paths, table)
-        signals.wait(_HOUSEKEEPING_S if due is None else min(due, _HOUSEKEEPING_S))
+        waits = (due, watchdog.period_s, _HOUSEKEEPING_S)
+        signals.wait(min(wait for wait in waits if wait is not None))
         table.reap()
-        _shorten_logs(paths)
+        now = time.monotonic()
+        if watchdog.period_s is not None and now >= look_at:
+            look_at = now + watchdog.period_s
+            watchdog.look((name, state.pid) for name, state in table.states.items())
+        if now >= tidy_at:
+            tidy_at = now + _HOUSEKEEPING_S
+            _shorten_logs(paths)
 
 
 def _record(paths: ClusterPaths, table: ProcessTable) -> None:
