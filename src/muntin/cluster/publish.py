@@ -18,6 +18,7 @@ from muntin.cluster.config import ClusterConfig
 from muntin.kit import netns
 from muntin.kit.log import fields
 from muntin.model.resources import NODES, SERVICES
+from muntin.model.simulated import REAL
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.events import WARNING, EventRecorder
 from muntin.seams.kube.informer import Informer, OnChange
@@ -67,7 +68,7 @@ class Publisher:
     def __init__(self, config: ClusterConfig, client: KubeClient, host: str) -> None:
         self._host = host
         self.services = Informer(client, SERVICES)
-        self.nodes = Informer(client, NODES)
+        self.nodes = Informer(client, NODES, label_selector=REAL)
         self._events = EventRecorder(client, "muntin")
         self._servers: dict[int, asyncio.Server] = {}
         self._refused: set[int] = set()

@@ -17,7 +17,7 @@ from muntin.cluster.paths import ClusterPaths
 from muntin.kit.log import fields
 from muntin.kit.rtnetlink import RouteSocket, route_delete, route_replace
 from muntin.model.resources import NODES
-from muntin.model.simulated import is_simulated
+from muntin.model.simulated import REAL, is_simulated
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
 
@@ -53,7 +53,7 @@ class PodRoutes:
 
     def __init__(self, config: ClusterConfig, client: KubeClient) -> None:
         paths = ClusterPaths(config.name)
-        self._nodes = Informer(client, NODES)
+        self._nodes = Informer(client, NODES, label_selector=REAL)
         self._places = ("tor", "master", *(node.name for node in config.nodes))
         self._sockets = {place: RouteSocket(paths.netns(place)) for place in self._places}
         self._written: dict[str, Table] = {place: {} for place in self._places}

@@ -7,7 +7,7 @@ from typing import Any
 from muntin.kit.clock import Clock
 from muntin.metrics_server.samples import Looks, PodKey
 from muntin.model.resources import NODES, PODS
-from muntin.model.simulated import MARK
+from muntin.model.simulated import REAL
 from muntin.seams.kube import KubeClient
 from muntin.seams.kube.informer import Informer
 
@@ -63,7 +63,7 @@ class News:
         self.nodes = Informer(
             client,
             NODES,
-            label_selector=f"!{MARK}",
+            label_selector=REAL,
             transform=_slim_node,
             clock=clock,
         )

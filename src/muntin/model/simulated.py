@@ -7,6 +7,8 @@ from typing import Any
 
 MARK = "muntin.dev/simulated"
 """Label, annotation and taint of such a node."""
+REAL = f"!{MARK}"
+"""Selects all other nodes by their labels: nothing goes to a simulated one."""
 
 
 def is_simulated(node: Mapping[str, Any]) -> bool:
