@@ -19,13 +19,17 @@ from muntin.kubelet.hosts_file import (
     hosts_file,
 )
 from muntin.kubelet.logs import last_lines
+from muntin.kubelet.platform import Platform
+from muntin.kubelet.security import effective
 from muntin.kubelet.volumes.mounter import Volume
 from muntin.kubelet.volumes.sub_path import prepare_sub_path
+from muntin.model.pods import all_containers
 from muntin.model.windows import Feature, gate
 
 Object = Mapping[str, Any]
 
 HOSTS_PATH = "/etc/hosts"
+WINDOWS_HOSTS_PATH = "C:\\Windows\\System32\\drivers\\etc\\hosts"
 
 
 def container_mounts(
@@ -49,9 +53,11 @@ def container_mounts(
         for mount in container.get("volumeMounts") or ()
     ]
     paths = {mount["container_path"] for mount in mounts}
-    if config.platform.has(Feature.MANAGED_HOSTS_FILE) and HOSTS_PATH not in paths:
-        mounts.append(_hosts_mount(pod, config, ips, node_hosts))
-    mounts.append(_termination_mount(pod, container, attempt, config))
+    hosts_path = WINDOWS_HOSTS_PATH if config.is_windows else HOSTS_PATH
+    if _manages_hosts(pod, config.platform) and hosts_path not in paths:
+        mounts.append(_hosts_mount(pod, config, ips, node_hosts, hosts_path))
+    if config.platform.has(Feature.TERMINATION_MESSAGE):
+        mounts.append(_termination_mount(pod, container, attempt, config))
     return mounts
 
 
@@ -82,8 +88,18 @@ def _volume_mount(
     return result
 
 
+def _manages_hosts(pod: Object, platform: Platform) -> bool:
+    """On Windows not for what runs on the node itself, nor by every kubelet."""
+    if not platform.is_windows:
+        return True
+    return platform.has(Feature.MANAGED_HOSTS_FILE) and not any(
+        (effective(pod, one).get("windowsOptions") or {}).get("hostProcess")
+        for one in all_containers(pod)
+    )
+
+
 def _hosts_mount(
-    pod: Object, config: KubeletConfig, ips: tuple[str, ...], node_hosts: str
+    pod: Object, config: KubeletConfig, ips: tuple[str, ...], node_hosts: str, target: str
 ) -> dict[str, Any]:
     aliases = pod["spec"].get("hostAliases") or ()
     if pod["spec"].get("hostNetwork"):
@@ -95,7 +111,7 @@ def _hosts_mount(
     local = config.files.local(path)
     local.parent.mkdir(parents=True, exist_ok=True)
     local.write_text(text, encoding="utf-8")
-    return {"container_path": HOSTS_PATH, "host_path": config.files.runtime(path)}
+    return {"container_path": target, "host_path": config.files.runtime(path)}
 
 
 def _termination_mount(

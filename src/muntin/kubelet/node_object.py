@@ -45,7 +45,7 @@ def capacity(config: KubeletConfig) -> dict[str, str]:
         "memory": quantity.from_bytes(facts.memory_bytes),
         "pods": str(config.max_pods),
     }
-    if not config.is_windows:
+    if config.platform.has(Feature.HUGE_PAGES):
         result.update({"hugepages-1Gi": "0", "hugepages-2Mi": "0"})
     return result
 

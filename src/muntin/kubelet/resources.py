@@ -18,6 +18,7 @@ Object = Mapping[str, Any]
 CPU_PERIOD_US = 100_000
 MIN_QUOTA_US = 1000
 MIN_SHARES = 2
+PROCESSORS_OF_GROUP = 64  # of Windows
 MAX_SHARES = 262_144
 
 
@@ -62,10 +63,15 @@ def oom_score(pod: Object, memory_request: int, memory_capacity: int) -> int:
 def windows_resources(container: Object, cpus: int, platform: Platform) -> dict[str, Any]:
     """The WindowsContainerResources: limits only, CPU in 1/100 percent of the whole machine.
 
-    Kubelets before the gate CPU_HARD_CAP sent that share as a weight.
+    Kubelets before the gate CPU_HARD_CAP sent that share as a weight, those before RESOURCE_LIMITS
+    sent nothing; before NUMCPU_64_GROUP they saw one group of processors.
     """
-    _, limits = _amounts(container)
     values: dict[str, Any] = {}
+    if not platform.has(Feature.RESOURCE_LIMITS):
+        return values
+    if not platform.has(Feature.NUMCPU_64_GROUP):
+        cpus = min(cpus, PROCESSORS_OF_GROUP)
+    _, limits = _amounts(container)
     if limits.get("cpu"):
         share = 10_000 * limits["cpu"] // cpus // 1000
         kind = "cpu_maximum" if platform.has(Feature.CPU_HARD_CAP) else "cpu_shares"

@@ -11,7 +11,7 @@ from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.kubelet.platform import Platform
-from muntin.model.windows import Feature
+from muntin.model.windows import Feature, gate
 from muntin.seams.cri.enums import NamespaceMode, ProfileType
 
 Object = Mapping[str, Any]
@@ -128,7 +128,9 @@ def windows_sandbox_security(pod: Object, platform: Platform) -> dict[str, Any]:
     """The WindowsSandboxSecurityContext; HostProcess pods share the node's network."""
     options = (pod["spec"].get("securityContext") or {}).get("windowsOptions") or {}
     context = _windows_options(options, platform)
-    mode = NamespaceMode.NODE if pod["spec"].get("hostNetwork") else NamespaceMode.POD
+    shares = context["host_process"] or platform.has(Feature.HOST_NETWORK)
+    of_node = shares and pod["spec"].get("hostNetwork")
+    mode = NamespaceMode.NODE if of_node else NamespaceMode.POD
     return {**context, "namespace_options": {"network": mode}}
 
 
@@ -142,10 +144,7 @@ def windows_container_security(
 def _windows_options(options: Object, platform: Platform) -> dict[str, Any]:
     user = options.get("runAsUserName") if platform.has(Feature.RUN_AS_USER_NAME) else None
     if options.get("hostProcess") and not platform.has(Feature.HOST_PROCESS):
-        raise Invalid(
-            "pod contains HostProcess containers but feature "
-            "'WindowsHostProcessContainers' is not enabled"
-        )
+        raise Invalid(gate(Feature.HOST_PROCESS).message)
     spec = options.get("gmsaCredentialSpec") if platform.has(Feature.GUIDE_GMSA_1_14) else None
     return {
         "run_as_username": user or "",
@@ -165,8 +164,8 @@ def check_non_root(pod: Object, container: Object, image: Object, platform: Plat
         return
     meta, name = pod["metadata"], container["name"]
     where = f'(pod: "{meta["name"]}_{meta["namespace"]}({meta["uid"]})", container: {name})'
-    if platform.is_windows:
-        _check_windows_user(context, image, where)
+    if platform.is_windows and platform.has(Feature.RUN_AS_NON_ROOT):
+        _check_windows_user(context, image, where, platform)
         return
     if context.get("runAsUser") is not None:
         if context["runAsUser"] == 0:
@@ -184,10 +183,25 @@ def check_non_root(pod: Object, container: Object, image: Object, platform: Plat
         raise Invalid(f"container has runAsNonRoot and image will run as root {where}")
 
 
-def _check_windows_user(context: Object, image: Object, where: str) -> None:
+def _check_windows_user(context: Object, image: Object, where: str, platform: Platform) -> None:
+    """The user of the pod counts before that of the image.
+
+    Source: K20 and kubernetes v1.34 security_context_windows.go; that of 1.20 told of the image's
+    user where it meant the pod's.
+    """
     named = (context.get("windowsOptions") or {}).get("runAsUserName")
+    own = image.get("username") or ""
     reason = "which will be regarded as root identity and will break non-root policy"
-    if named == WINDOWS_ROOT:
-        raise Invalid(f"container's runAsUser ({named}) {reason} {where}")
-    if not named and image.get("username") == WINDOWS_ROOT:
-        raise Invalid(f"image's user ({image['username']}) {reason} {where}")
+    any_case = platform.has(Feature.NON_ROOT_IN_ANY_CASE)
+    if named is not None:
+        if _is_windows_root(named, any_case):
+            told = f"runAsUserName ({named})" if any_case else f"runAsUser ({own})"
+            raise Invalid(f"container's {told} {reason} {where}")
+    elif _is_windows_root(own, any_case):
+        raise Invalid(f"container's runAsUser ({own}) {reason} {where}")
+
+
+def _is_windows_root(user: str, any_case: bool) -> bool:
+    if any_case:
+        return user.casefold() == WINDOWS_ROOT.casefold()
+    return user == WINDOWS_ROOT

@@ -11,6 +11,7 @@ from typing import Any
 from muntin.kubelet.platform import Platform
 from muntin.kubelet.security import effective
 from muntin.kubelet.volumes.content import DEFAULT_MODE
+from muntin.model.pod_fields import is_set, values
 from muntin.model.pods import all_containers
 from muntin.model.windows import Feature, gate
 
@@ -19,22 +20,6 @@ Object = Mapping[str, Any]
 REASON = "IgnoredOnWindows"
 _ISOLATION = "experimental.windows.kubernetes.io/isolation-type"
 _RESOLVER_FILES = ("/etc/resolv.conf", "/etc/hosts")
-
-_LINUX_IDENTITY = (
-    "runAsUser",
-    "runAsGroup",
-    "fsGroup",
-    "seLinuxOptions",
-    "supplementalGroups",
-    "seccompProfile",
-    "capabilities",
-    "sysctls",
-)
-
-
-def _any_context(pod: Object, *fields: str) -> bool:
-    contexts = [effective(pod, container) for container in all_containers(pod)]
-    return any(context.get(field) not in (None, [], {}) for context in contexts for field in fields)
 
 
 def _any_mount(pod: Object, field: str) -> bool:
@@ -73,18 +58,41 @@ def _own_modes(pod: Object) -> bool:
     return False
 
 
+# Rows about fields that mean nothing whatever is in them.
+_FIELDS = (
+    Feature.RUN_AS_USER,
+    Feature.RUN_AS_GROUP,
+    Feature.SUPPLEMENTAL_GROUPS,
+    Feature.FS_GROUP,
+    Feature.SELINUX_OPTIONS,
+    Feature.SECURITY_PROFILES,
+    Feature.CAPABILITIES,
+    Feature.PRIVILEGE_ESCALATION,
+    Feature.PROC_MOUNT,
+    Feature.SYSCTLS,
+    Feature.MANAGED_HOSTS_FILE,
+    Feature.JOB_OBJECT_PER_CONTAINER,
+)
+# Rows about switches: off is what every Windows node does.
+_SWITCHES = (
+    Feature.PRIVILEGED,
+    Feature.READ_ONLY_ROOT,
+    Feature.HOST_PID,
+    Feature.HOST_IPC,
+    Feature.SHARED_PROCESSES,
+)
 _USES: dict[Feature, Callable[[Object], bool]] = {
     Feature.HYPERV_GATE_REMOVED: lambda pod: (
         (pod["metadata"].get("annotations") or {}).get(_ISOLATION) == "hyperv"
     ),
-    Feature.RUN_AS_USER: lambda pod: _any_context(pod, *_LINUX_IDENTITY),
-    Feature.RUN_AS_USER_NAME: lambda pod: any(
-        (effective(pod, one).get("windowsOptions") or {}).get("runAsUserName")
-        for one in all_containers(pod)
+    Feature.HOST_NETWORK: lambda pod: (
+        bool(pod["spec"].get("hostNetwork"))
+        and not any(options.get("hostProcess") for options in _options(pod))
     ),
-    Feature.READ_ONLY_ROOT: lambda pod: _any_context(pod, "readOnlyRootFilesystem"),
+    Feature.RUN_AS_USER_NAME: lambda pod: any(
+        options.get("runAsUserName") for options in _options(pod)
+    ),
     Feature.MOUNT_PROPAGATION: lambda pod: _any_mount(pod, "mountPropagation"),
-    Feature.MANAGED_HOSTS_FILE: lambda pod: bool(pod["spec"].get("hostAliases")),
     Feature.FILE_MODES: _own_modes,
     Feature.DNS_SEVERAL_SUFFIXES: lambda pod: bool(
         (pod["spec"].get("dnsConfig") or {}).get("searches")
@@ -117,7 +125,22 @@ def ignored(pod: Object, platform: Platform) -> list[str]:
     if not platform.is_windows:
         return []
     return [
-        f"{gate(feature).applies_to[0]}: {gate(feature).summary}"
-        for feature, uses in _USES.items()
-        if not platform.has(feature) and uses(pod)
+        f"{path}: {gate(feature).summary}"
+        for feature in (*_FIELDS, *_SWITCHES, *_USES)
+        if not platform.has(feature) and (path := _met(feature, pod))
     ]
+
+
+def _met(feature: Feature, pod: Object) -> str:
+    """The path of a field that the row is about and that the pod has; empty if there is none."""
+    paths = gate(feature).applies_to
+    if feature in _USES:
+        return paths[0] if _USES[feature](pod) else ""
+    for path in paths:
+        if any(values(pod, path)) if feature in _SWITCHES else is_set(pod, path):
+            return path
+    return ""
+
+
+def _options(pod: Object) -> list[Object]:
+    return [effective(pod, one).get("windowsOptions") or {} for one in all_containers(pod)]

@@ -46,6 +46,7 @@ DEFAULT_USER = "ContainerAdministrator"
 FIRST = "init"
 """The tag of the files of a container's own program."""
 _CTRL_SHUTDOWN = "6"
+_WAIT_TO_KILL_S = 5.0  # what Windows waits by itself (WaitToKillServiceTimeout)
 _START_ERROR_CODE = 128  # containerd's for a container that could not be started
 
 
@@ -178,6 +179,8 @@ class ContainerRpcs:
         """CTRL_SHUTDOWN_EVENT, the grace period, then the end; not running is fine."""
         if state(container) is not ContainerState.CONTAINER_RUNNING:
             return
+        if not is_open(Feature.TERMINATION_GRACE, self._node.config.profile):
+            grace_s = min(grace_s, _WAIT_TO_KILL_S)
         ended = self._lives.ended(container.id)
         if grace_s > 0:
             with suppress(TimeoutError):
@@ -189,7 +192,7 @@ class ContainerRpcs:
             await ended.wait()
 
     async def _ask_to_end(self, container: ContainerRecord) -> None:
-        if container.inside:
+        if container.inside or is_open(Feature.API_SIGNALS, self._node.config.profile):
             await self._node.runc.kill(container.id, "TERM")
             return
         process = await asyncio.create_subprocess_exec(

@@ -83,15 +83,16 @@ def ending(result: Mapping[str, Any], profile: Profile) -> Ending:
             "the emulation ended the container at its memory limit; "
             "on Windows the program's allocation would have failed",
         )
-    code = _code(str(result.get("status", "")), int(result.get("wait_status", 0)))
+    tells_signals = is_open(Feature.API_EXIT_CODES, profile)
+    code = _code(str(result.get("status", "")), int(result.get("wait_status", 0)), tells_signals)
     return Ending(code, "Completed" if code == 0 else "Error")
 
 
-def _code(status: str, wait_status: int) -> int:
+def _code(status: str, wait_status: int, tells_signals: bool) -> int:
     if status.isdigit():
         return signed(int(status))
     code = os.waitstatus_to_exitcode(wait_status)
-    if code == -_SIGKILL:
+    if code == -_SIGKILL and not tells_signals:
         return EXIT_TERMINATED
     return 128 - code if code < 0 else code
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from muntin.kit.errors import Invalid, NotFound
 from muntin.kit.http.client import HttpClient
 from muntin.model.gates import Profile
-from muntin.model.windows import image_runs
+from muntin.model.windows import Feature, gate, image_runs
 from muntin.seams.oci import manifest as documents
 from muntin.seams.oci import reference as references
 from muntin.seams.oci.archive import Archive, ArchivedImage, open_archive
@@ -109,7 +109,7 @@ async def pull(
     image = documents.parse_manifest(document)
     config = documents.parse_config(await registry.blob(image.config.digest))
     if config.platform.os != "windows":
-        raise NotFound("no match for platform in manifest: not found")
+        raise NotFound(gate(Feature.NO_MIXED_OS_POD).message)
 
     async def fetch(layer: Descriptor, target: Path) -> None:
         await registry.download(layer.digest, target)

@@ -15,6 +15,8 @@ from muntin.seams.oci.bundle import bind
 from muntin.winruntime.windows_paths import PIPE_PREFIX, drive_path
 
 DRIVE = "/prefix/drive_c"
+# Wine asks the library of Linux for names: what Windows reads here stands there, too.
+_HOSTS = PurePosixPath("windows/system32/drivers/etc/hosts")
 
 
 def destination(container_path: str) -> PurePosixPath:
@@ -62,5 +64,8 @@ def bind_mounts(
                 raise Invalid(told.format(path=mount.get("host_path", "")))
             source.mkdir(parents=True)
         target = f"{DRIVE}/{fold(path)}"
-        result.append(bind(str(source.resolve()), target, readonly=bool(mount.get("readonly"))))
+        readonly = bool(mount.get("readonly"))
+        result.append(bind(str(source.resolve()), target, readonly=readonly))
+        if PurePosixPath(str(path).lower()) == _HOSTS:
+            result.append(bind(str(source.resolve()), "/etc/hosts", readonly=readonly))
     return result

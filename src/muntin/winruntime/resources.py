@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from muntin.kit.errors import Invalid
+from muntin.model.windows import Feature, gate
 from muntin.seams.oci.bundle import Limits
 
 PERIOD_US = 100_000
@@ -28,10 +29,8 @@ def limits(resources: Mapping[str, Any], cpus: int) -> Limits:
     maximum = resources.get("cpu_maximum", 0)
     shares = resources.get("cpu_shares", 0)
     if sum(value > 0 for value in (count, maximum, shares)) > 1:
-        raise Invalid(
-            f"invalid spec - Windows Container CPU Count: '{count}', Limit: '{maximum}', "
-            f"and Weight: '{shares}' are mutually exclusive"
-        )
+        told = gate(Feature.CPU_MAXIMUM_EXCLUSIVE).message
+        raise Invalid(told.format(count=count, maximum=maximum, shares=shares))
     quota = 0
     if count:
         quota = count * PERIOD_US

@@ -21,6 +21,7 @@ from muntin.model.windows_releases import BUILDS, profile_of
 
 WINDOWS = windows(profile_of(BUILDS[3]))
 LINUX = linux()
+OF_1_24, OF_1_19 = (windows(profile_of(BUILDS[3], version)) for version in ((1, 24), (1, 19)))
 
 
 # Source: windows-node rules, K20 kuberuntime_container_windows.go: 8 processors.
@@ -31,8 +32,16 @@ LINUX = linux()
 def test_windows_cpu(cpu: str, maximum: int) -> None:
     container = {"resources": {"limits": {"cpu": cpu}, "requests": {"memory": "1Gi"}}}
     assert windows_resources(container, 8, WINDOWS) == {"cpu_maximum": maximum}
-    old = windows(profile_of(BUILDS[3], (1, 9)))
+    old = windows(profile_of(BUILDS[3], (1, 17)))
     assert windows_resources(container, 8, old) == {"cpu_shares": maximum}
+    assert windows_resources(container, 8, windows(profile_of(BUILDS[1], (1, 9)))) == {}
+
+
+def test_old_kubelets_see_one_group_of_processors() -> None:
+    container = {"resources": {"limits": {"cpu": "32"}}}
+    assert windows_resources(container, 128, WINDOWS) == {"cpu_maximum": 2500}
+    old = windows(profile_of(BUILDS[3], (1, 26)))
+    assert windows_resources(container, 128, old) == {"cpu_maximum": 5000}
 
 
 def a_pod(container: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -97,6 +106,13 @@ def test_host_process_needs_its_gate() -> None:
         windows_sandbox_security(pod, old)
 
 
+@pytest.mark.parametrize(("version", "network"), [((1, 25), 0), ((1, 26), 2), ((1, 33), 0)])
+def test_host_network_was_there_for_some_versions(version: tuple[int, int], network: int) -> None:
+    pod = a_pod({"name": "c"}, hostNetwork=True)
+    found = windows_sandbox_security(pod, windows(profile_of(BUILDS[-1], version)))
+    assert found["namespace_options"] == {"network": network}
+
+
 @pytest.mark.parametrize(
     ("platform", "context", "image", "words"),
     [
@@ -107,7 +123,23 @@ def test_host_process_needs_its_gate() -> None:
         (LINUX, {}, {"username": "app"}, "non-numeric user"),
         (WINDOWS, {"windowsOptions": {"runAsUserName": "ContainerUser"}}, {}, None),
         (WINDOWS, {}, {"username": "ContainerAdministrator"}, "break non-root policy"),
-        (WINDOWS, {}, {"username": "containeradministrator"}, None),
+        (WINDOWS, {}, {"username": "containeradministrator"}, "break non-root policy"),
+        (
+            WINDOWS,
+            {"windowsOptions": {"runAsUserName": "CONTAINERADMINISTRATOR"}},
+            {"username": "ContainerUser"},
+            r"runAsUserName \(CONTAINERADMINISTRATOR\) which will be regarded as root",
+        ),
+        (
+            WINDOWS,
+            {"windowsOptions": {"runAsUserName": "ContainerUser"}},
+            {"username": "ContainerAdministrator"},
+            None,
+        ),
+        (OF_1_24, {}, {"username": "containeradministrator"}, None),
+        (OF_1_24, {}, {"username": "ContainerAdministrator"}, "break non-root policy"),
+        (OF_1_19, {}, {"username": "ContainerUser"}, "non-numeric user"),
+        (OF_1_19, {}, {}, "image will run as root"),
         (WINDOWS, {}, {}, None),
     ],
 )

@@ -225,14 +225,41 @@ def test_what_windows_ignores_is_said() -> None:
     )
     found = ignored(pod, WINDOWS)
     assert [text.partition(":")[0] for text in found] == [
-        "spec.securityContext.runAsUser",
+        "spec.securityContext.fsGroup",
         "spec.containers[*].securityContext.readOnlyRootFilesystem",
-        "spec.hostAliases",
         "spec.volumes[*].configMap.defaultMode",
     ]
+    with_docker = windows(profile_of(BUILDS[3], runtime="docker"))
+    assert any(text.startswith("spec.hostAliases: ") for text in ignored(pod, with_docker))
     assert ignored(pod, LINUX) == []
     old = windows(profile_of(BUILDS[0]))
     assert ignored(plain, old)[0].startswith("spec.volumes[*].projected: ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"hostPID": True}, "spec.hostPID"),
+        ({"hostIPC": True}, "spec.hostIPC"),
+        ({"shareProcessNamespace": True}, "spec.shareProcessNamespace"),
+        ({"hostNetwork": True}, "spec.hostNetwork"),
+        ({"overhead": {"cpu": "1"}}, "spec.overhead"),
+        ({"securityContext": {"sysctls": [{"name": "a"}]}}, "spec.securityContext.sysctls"),
+        (
+            {"container": {"securityContext": {"runAsUser": 0}}},
+            "spec.containers[*].securityContext.runAsUser",
+        ),
+        (
+            {"initContainers": [{"name": "i", "securityContext": {"privileged": True}}]},
+            "spec.containers[*].securityContext.privileged",
+        ),
+        ({"hostPID": False, "securityContext": {"seLinuxOptions": {}}}, ""),
+        ({"container": {"securityContext": {"privileged": False}}}, ""),
+    ],
+)
+def test_each_field_that_windows_ignores(spec: dict[str, Any], field: str) -> None:
+    found = [text.partition(": ")[0] for text in ignored(a_pod(**spec), WINDOWS)]
+    assert found == ([field] if field else [])
 
 
 def test_rotated_logs_beyond_four_go() -> None:

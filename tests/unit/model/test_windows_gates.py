@@ -14,7 +14,7 @@ from muntin.model.windows import (
     max_backends,
     oldest_image,
 )
-from muntin.model.windows_releases import BUILDS, build_named, build_of_tag, parse_kubernetes
+from muntin.model.windows_releases import build_named, build_of_tag, parse_kubernetes
 
 
 def node(
@@ -26,21 +26,9 @@ def node(
 # feature: (Kubernetes versions where it works, where it does not).
 KUBERNETES_EDGES = {
     Feature.RUN_AS_USER_NAME: ([(1, 17)], [(1, 16)]),
-    Feature.HOST_PROCESS: ([(1, 23)], [(1, 22)]),
-    Feature.POD_OS_ADMISSION: ([(1, 24)], [(1, 23), (1, 20)]),
-    Feature.MEMORY_PRESSURE: ([(1, 31)], [(1, 30)]),
-    Feature.CPU_HARD_CAP: ([(1, 10)], [(1, 9)]),
-    Feature.OBSERVED_GENERATION: ([(1, 34), (1, 37)], [(1, 33), (1, 20)]),
-    Feature.STATUS_VOLUME_MOUNTS: ([(1, 31)], [(1, 30), (1, 20)]),
 }
 BUILD_EDGES = {
     Feature.OLDER_IMAGES: ([20348, 25398], [17763, 19042]),
-}
-NOWHERE = {
-    Feature.RUN_AS_USER,
-    Feature.OOM_KILL,
-    Feature.MANAGED_HOSTS_FILE,
-    Feature.POD_RESIZE,
 }
 
 
@@ -58,16 +46,6 @@ def test_build_edges(feature):
     assert [v for v in fails if is_open(feature, node(build=v))] == []
 
 
-@pytest.mark.parametrize("feature", sorted(NOWHERE))
-@pytest.mark.parametrize("build", [row.build for row in BUILDS])
-def test_nowhere(feature, build):
-    assert not is_open(feature, node(build=build, hns=(15, 4), kubernetes=(1, 37)))
-
-
-def test_host_process_needs_containerd():
-    assert not is_open(Feature.HOST_PROCESS, node(runtime="docker"))
-
-
 def test_pull_errors_are_the_runtimes_own():
     assert is_open(Feature.CONTAINERD_PULL_ERRORS, node(runtime="containerd"))
     assert not is_open(Feature.CONTAINERD_PULL_ERRORS, node(runtime="docker"))
@@ -75,7 +53,7 @@ def test_pull_errors_are_the_runtimes_own():
 
 def test_rows_have_hand_typed_edges():
     others: set[Feature] = set()
-    by_hand = {*KUBERNETES_EDGES, *BUILD_EDGES, *NOWHERE, *others}
+    by_hand = {*KUBERNETES_EDGES, *BUILD_EDGES, *others}
     assert set(first.ROWS) <= by_hand
     assert [f for f in GATES if not GATES[f].source or not GATES[f].summary.endswith(".")] == []
 
@@ -160,5 +138,7 @@ def test_on_linux_only_the_version_of_the_kubelet_counts():
     assert is_open_on_linux(Feature.OBSERVED_GENERATION, (1, 34))
     assert not is_open_on_linux(Feature.OBSERVED_GENERATION, (1, 33))
     assert not is_open_on_linux(Feature.POD_OS_ADMISSION, (1, 20))
+    assert not is_open_on_linux(Feature.POD_OS_ADMISSION, (1, 23))  # its gate is closed
+    assert is_open_on_linux(Feature.POD_OS_ADMISSION, (1, 24))
     assert is_open_on_linux(Feature.EMPTY_DIR_MEMORY, (1, 20))
     assert is_open_on_linux(Feature.PROJECTED_VOLUMES, (1, 20))

@@ -22,6 +22,7 @@ from muntin.model.pod_security.findings import (
     setters,
     these,
 )
+from muntin.model.windows import Feature, gate
 
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
@@ -281,5 +282,5 @@ def windows_host_process(metadata: Object, spec: Object) -> Finding | None:
     who = setters(is_bad(spec), named(spec, is_bad))
     if not who:
         return None
-    text = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
+    text = f"{who} {gate(Feature.HOSTPROCESS_PSS).message}"
     return Finding("hostProcess", text)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from muntin.model.pod_security import baseline, restricted
 from muntin.model.pod_security.findings import Check
 from muntin.model.pod_security.levels import BASELINE, RESTRICTED
+from muntin.model.windows import Feature, since_minor
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ _37 = _32 | {"net.ipv4.tcp_slow_start_after_idle", "net.ipv4.tcp_notsent_lowat"}
 
 _selinux = baseline.se_linux_options
 _engine = baseline.SELINUX_TYPES | {"container_engine_t"}
+_relaxed = since_minor(Feature.PSS_RESTRICTED_WINDOWS_RELAX)
 _windows, _users = restricted.unless_windows, restricted.unless_own_users
 
 ROWS: tuple[Row, ...] = (
@@ -63,12 +65,12 @@ ROWS: tuple[Row, ...] = (
     Row(
         "allowPrivilegeEscalation",
         RESTRICTED,
-        25,
+        _relaxed,
         _windows(restricted.allow_privilege_escalation),
     ),
     Row("capabilities_restricted", RESTRICTED, 22, restricted.capabilities,
         "capabilities_baseline"),
-    Row("capabilities_restricted", RESTRICTED, 25, _windows(restricted.capabilities),
+    Row("capabilities_restricted", RESTRICTED, _relaxed, _windows(restricted.capabilities),
         "capabilities_baseline"),
     Row("procMount_restricted", RESTRICTED, 35, baseline.proc_mount, "procMount"),
     Row("restrictedVolumes", RESTRICTED, 0, restricted.volumes, "hostPathVolumes"),
@@ -78,7 +80,7 @@ ROWS: tuple[Row, ...] = (
     Row("runAsUser", RESTRICTED, 35, _users(restricted.run_as_user)),
     Row("seccompProfile_restricted", RESTRICTED, 19, restricted.seccomp_profile,
         "seccompProfile_baseline"),
-    Row("seccompProfile_restricted", RESTRICTED, 25, _windows(restricted.seccomp_profile),
+    Row("seccompProfile_restricted", RESTRICTED, _relaxed, _windows(restricted.seccomp_profile),
         "seccompProfile_baseline"),
 )  # fmt: skip
 

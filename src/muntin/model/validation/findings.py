@@ -11,6 +11,7 @@ from typing import Any
 
 from muntin.kit.errors import Cause
 from muntin.model.resources.lifecycle import Version, has_rule
+from muntin.model.windows_releases import API_VERSIONS
 
 Object = Mapping[str, Any]
 
@@ -45,6 +46,11 @@ class Findings:
     def circumstances(self) -> str:
         """What is found depends on, beside the object."""
         return f"{self.asked} {self._server}"
+
+    @property
+    def kubernetes(self) -> Version:
+        """The version of the API whose rules hold."""
+        return self._server or API_VERSIONS[-1]
 
     def has(self, rule: str) -> bool:
         """Whether a rule of `resources.lifecycle` holds already in the API version at hand."""

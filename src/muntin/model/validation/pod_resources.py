@@ -9,13 +9,15 @@ from muntin.model import quantity
 from muntin.model.pods import is_sidecar
 from muntin.model.validation.amounts import pod_resource_name, resource_requirements
 from muntin.model.validation.findings import Findings, Object
+from muntin.model.windows import Feature, gate
 
 
 def pod_resources(spec: Object, path: str, found: Findings) -> None:
     """Pod-level requests and limits: enough for what the containers ask for."""
     here, resources = f"{path}.resources", spec["resources"]
     if (spec.get("os") or {}).get("name") == "windows":
-        found.forbidden(here, "may not be set for a windows pod")
+        message = gate(Feature.FORBIDS_RESOURCES).message.removeprefix("Forbidden: ")
+        found.forbidden(here, message)
         return
     if resources.get("claims") is not None:
         found.forbidden(f"{here}.claims", "claims cannot be set for Resources at pod-level")

@@ -51,7 +51,7 @@ def resize_update(new: Object, old: Object, found: Findings) -> None:
         found.forbidden(_WHOLE, "static pods cannot be resized")
         return
     if _is_windows(old) and gate(Feature.POD_RESIZE).holds is Never.NEVER:
-        found.forbidden(_WHOLE, "windows pods cannot be resized")
+        found.forbidden(_WHOLE, gate(Feature.POD_RESIZE).message)
         return
     so_far = len(found.causes)
     pod_content(new, found)

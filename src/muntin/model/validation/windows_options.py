@@ -8,30 +8,49 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from muntin.model import names
+from muntin.model.gates import Version
 from muntin.model.validation.findings import Findings, Object, shown
-from muntin.model.windows import Feature, gate
+from muntin.model.windows import Feature, gate, holds_in_api
 
 _SYSTEMS = ("linux", "windows")
-# Fields that a Windows pod cannot have, in upstream's order; those of the pod's spec itself too.
-_POD_FIELDS = frozenset({"hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"})
+# The rows of what a pod for Windows cannot have, in upstream's order.
 _NOT_IN_PODS = (
-    "appArmorProfile", "seLinuxOptions", "hostUsers", "hostPID", "hostIPC", "seccompProfile",
-    "fsGroup", "fsGroupChangePolicy", "sysctls", "shareProcessNamespace", "runAsUser",
-    "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy",
-)  # fmt: skip
+    Feature.FORBIDS_PSC_APPARMORPROFILE,
+    Feature.FORBIDS_PSC_SELINUXOPTIONS,
+    Feature.FORBIDS_HOSTUSERS,
+    Feature.FORBIDS_HOSTPID,
+    Feature.FORBIDS_HOSTIPC,
+    Feature.FORBIDS_PSC_SECCOMPPROFILE,
+    Feature.FORBIDS_PSC_FSGROUP,
+    Feature.FORBIDS_PSC_FSGROUPCHANGEPOLICY,
+    Feature.FORBIDS_PSC_SYSCTLS,
+    Feature.FORBIDS_SHAREPROCESSNAMESPACE,
+    Feature.FORBIDS_PSC_RUNASUSER,
+    Feature.FORBIDS_PSC_RUNASGROUP,
+    Feature.FORBIDS_PSC_SUPPLEMENTALGROUPS,
+    Feature.FORBIDS_PSC_SUPPLEMENTALGROUPSPOLICY,
+    Feature.FORBIDS_PSC_SELINUXCHANGEPOLICY,
+)
+_NOT_IN_CONTAINERS = (
+    Feature.FORBIDS_CTR_APPARMORPROFILE,
+    Feature.FORBIDS_CTR_SELINUXOPTIONS,
+    Feature.FORBIDS_CTR_SECCOMPPROFILE,
+    Feature.FORBIDS_CTR_CAPABILITIES,
+    Feature.FORBIDS_CTR_READONLYROOTFILESYSTEM,
+    Feature.FORBIDS_CTR_PRIVILEGED,
+    Feature.FORBIDS_CTR_ALLOWPRIVILEGEESCALATION,
+    Feature.FORBIDS_CTR_PROCMOUNT,
+    Feature.FORBIDS_CTR_RUNASUSER,
+    Feature.FORBIDS_CTR_RUNASGROUP,
+)
 _FLAGS = ("hostPID", "hostIPC", "sysctls")  # set is what is true, or not empty
-_CONTAINER_SECURITY = (
-    "appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities",
-    "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount", "runAsUser",
-    "runAsGroup",
-)  # fmt: skip
-_NOT_ON_WINDOWS = "cannot be set for a windows pod"
-_NOT_ON_LINUX = "windows options cannot be set for a linux pod"
+_FORBIDDEN = "Forbidden: "
 
-_SPEC_BYTES = 64 * 1024
+SPEC_BYTES = 64 * 1024
 _DOMAIN_LENGTH, _USER_LENGTH = 256, 104
 _control = re.compile(r"[\x00-\x1f\x7f-\x9f]").search
 _netbios = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}').fullmatch
@@ -64,26 +83,38 @@ def operating_system(spec: Object, path: str, found: Findings) -> None:
         _linux_pod(spec, path, found)
 
 
+@cache
+def _forbidden(features: tuple[Feature, ...], kubernetes: Version) -> list[tuple[bool, str, str]]:
+    """Of each field: whether it is in a security context, its name, what is said of it."""
+    found = []
+    for feature in features:
+        if holds_in_api(feature, kubernetes):
+            holder, _, field = gate(feature).applies_to[0].rpartition(".")
+            message = gate(feature).message.removeprefix(_FORBIDDEN)
+            found.append((holder.endswith("securityContext"), field, message))
+    return found
+
+
 def _windows_pod(spec: Object, path: str, found: Findings) -> None:
     context = spec.get("securityContext") or {}
-    for field in _NOT_IN_PODS:
-        holder, where = (
-            (spec, path) if field in _POD_FIELDS else (context, f"{path}.securityContext")
-        )
+    for is_security, field, message in _forbidden(_NOT_IN_PODS, found.kubernetes):
+        holder, where = (context, f"{path}.securityContext") if is_security else (spec, path)
         value = holder.get(field)
         if value if field in _FLAGS else value is not None:
-            found.forbidden(f"{where}.{field}", _NOT_ON_WINDOWS)
+            found.forbidden(f"{where}.{field}", message)
+    of_containers = _forbidden(_NOT_IN_CONTAINERS, found.kubernetes)
     for here, row in each_container(spec, path):
         security = row.get("securityContext") or {}
-        for field in _CONTAINER_SECURITY:
+        for _, field, message in of_containers:
             if security.get(field) is not None:
-                found.forbidden(f"{here}.securityContext.{field}", _NOT_ON_WINDOWS)
+                found.forbidden(f"{here}.securityContext.{field}", message)
 
 
 def _linux_pod(spec: Object, path: str, found: Findings) -> None:
+    message = gate(Feature.POD_OS_LINUX_WINDOWSOPTIONS).message.removeprefix(_FORBIDDEN)
     for here, row in ((path, spec), *each_container(spec, path)):
         if (row.get("securityContext") or {}).get("windowsOptions") is not None:
-            found.forbidden(f"{here}.securityContext.windowsOptions", _NOT_ON_LINUX)
+            found.forbidden(f"{here}.securityContext.windowsOptions", message)
 
 
 def windows_options(holder: Object, path: str, found: Findings) -> None:
@@ -104,12 +135,13 @@ def _options(options: Object, path: str, found: Findings) -> None:
         here = f"{path}.gmsaCredentialSpec"
         if not content:
             found.invalid(here, content, "gmsaCredentialSpec cannot be an empty string")
-        elif len(content.encode()) > _SPEC_BYTES:
+        elif len(content.encode()) > SPEC_BYTES:
             found.invalid(here, content, gate(Feature.GMSA_CREDSPEC_VALIDATION).message)
     user = options.get("runAsUserName")
     if user is not None:
+        words = gate(Feature.RUNASUSERNAME_VALIDATION).message
         for problem in run_as_user_name(user):
-            found.invalid(f"{path}.runAsUserName", user, problem)
+            found.invalid(f"{path}.runAsUserName", user, words.format(problem=problem))
 
 
 def run_as_user_name(value: str) -> list[str]:
@@ -119,7 +151,7 @@ def run_as_user_name(value: str) -> list[str]:
     if _control(value):
         return ["runAsUserName cannot contain control characters"]
     if value.count("\\") > 1:
-        return [gate(Feature.RUNASUSERNAME_VALIDATION).message]
+        return ["runAsUserName cannot contain more than one backslash"]
     domain, backslash, user = value.rpartition("\\")
     found = []
     if len(domain) >= _DOMAIN_LENGTH:
@@ -168,12 +200,11 @@ def host_process(spec: Object, path: str, found: Findings) -> None:
         found.invalid(
             path,
             "",
-            "If pod contains any hostProcess containers then all containers must be HostProcess "
-            "containers",
+            gate(Feature.HOSTPROCESS_ALL_OR_NONE).message,
         )
     if not spec.get("hostNetwork"):
         found.invalid(
             f"{path}.hostNetwork",
             bool(spec.get("hostNetwork")),
-            "hostNetwork must be true if pod contains any hostProcess containers",
+            gate(Feature.HOSTPROCESS_NEEDS_HOSTNETWORK).message,
         )

@@ -8,10 +8,12 @@ Abbreviations in ``source``: hcn = microsoft/hcsshim hcn/hcnglobals.go at 7c9ff7
 
 from __future__ import annotations
 
-from muntin.model.gates import Gate, Never, Version
+from muntin.model.feature_gates import gates_of
+from muntin.model.gates import Condition, Gate, Never, Version
 from muntin.model.gates import Profile as Profile
 from muntin.model.windows import (
     cni,
+    containers,
     dns,
     first,
     hns,
@@ -19,8 +21,11 @@ from muntin.model.windows import (
     kubelet_flags,
     networking,
     os_versions,
+    pods,
+    resources,
     runtime,
     scheduling,
+    security,
     services,
     storage_plugins,
     troubleshooting,
@@ -32,6 +37,10 @@ from muntin.model.windows_releases import BUILDS, WindowsBuild
 
 GATES: dict[Feature, Gate] = {
     **first.ROWS,
+    **security.ROWS,
+    **pods.ROWS,
+    **containers.ROWS,
+    **resources.ROWS,
     **hns.ROWS,
     **services.ROWS,
     **dns.ROWS,
@@ -63,16 +72,39 @@ def is_open(feature: Feature, profile: Profile) -> bool:
     return GATES[feature].is_open(profile)
 
 
+def holds_in_api(feature: Feature, kubernetes: Version) -> bool:
+    """Whether the row speaks of an API server of that version, with its gates as by default."""
+    return _of_version(GATES[feature].scope, kubernetes)
+
+
+def _of_version(conditions: tuple[Condition, ...], kubernetes: Version) -> bool:
+    """Whether one of them holds for that version; what else they ask for does not count."""
+    gates = gates_of(kubernetes)
+    return any(
+        (condition.kubernetes is None or condition.kubernetes.holds(kubernetes))
+        and (not condition.feature_gate or gates.get(condition.feature_gate, False))
+        for condition in conditions
+    )
+
+
+def since_minor(feature: Feature) -> int:
+    """The minor version of Kubernetes from which on ``feature`` works."""
+    holds = GATES[feature].holds
+    assert isinstance(holds, tuple)
+    wanted = holds[0].kubernetes
+    assert wanted is not None
+    assert wanted.low is not None
+    return wanted.low[1]
+
+
 def is_open_on_linux(feature: Feature, kubernetes: Version) -> bool:
     """Whether the kubelet of a Linux node of that version has ``feature``.
 
-    Rows name what Windows nodes lack: on Linux only the version of the kubelet counts.
+    Rows name what Windows nodes lack: on Linux only the version of the kubelet counts, with its
+    gates as by default.
     """
     holds = GATES[feature].holds
-    if isinstance(holds, Never):
-        return True
-    ranges = [condition.kubernetes for condition in holds]
-    return any(wanted is None or wanted.holds(kubernetes) for wanted in ranges)
+    return isinstance(holds, Never) or _of_version(holds, kubernetes)
 
 
 def max_backends(profile: Profile) -> int:
