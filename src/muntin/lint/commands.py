@@ -62,7 +62,8 @@ def _flags(line: str, after: int, base: int) -> Iterator[Flag]:
         value = match[3] if match[2] else match[4]
         if value is not None:
             value = value.strip("\"'")
-        yield Flag(match[1], value, (), (base + match.start(), base + match.end()))
+        name = match[1].replace("_", "-")  # programs take either
+        yield Flag(name, value, (), (base + match.start(), base + match.end()))
 
 
 def of_pod(pod: Pod) -> Iterator[Command]:
@@ -135,8 +136,50 @@ def _of_proxy(item: Object) -> Iterator[Command]:
     yield Command(item.document, item.path, "kube-proxy", flags, os, item)
 
 
+# The kubelet's configuration: which flag a field stands for; the last two have none.
+_KUBELET_FIELDS = {
+    "resolvConf": "--resolv-conf",
+    "cgroupsPerQOS": "--cgroups-per-qos",
+    "enforceNodeAllocatable": "--enforce-node-allocatable",
+    "evictionHard": "--eviction-hard",
+    "evictionSoft": "--eviction-soft",
+    "kubeReserved": "--kube-reserved",
+    "systemReserved": "--system-reserved",
+    "hairpinMode": "--hairpin-mode",
+    "failSwapOn": "--fail-swap-on",
+    "memorySwap": "--memory-swap",
+    "shutdownGracePeriod": "--shutdown-grace-period",
+}
+_WINDOWS_VALUE = re.compile(r"npipe:|[A-Za-z]:[\\\\/]")
+
+
+def _of_kubelet(item: Object) -> Iterator[Command]:
+    """A KubeletConfiguration as flags; for Windows where something in it is of Windows alone."""
+    flags = []
+    for name, flag in _KUBELET_FIELDS.items():
+        value = item.data.get(name)
+        if value is not None:
+            words = ",".join(map(str, value)) if isinstance(value, list | dict) else str(value)
+            words = words.lower() if isinstance(value, bool) else words
+            flags.append(Flag(flag, words, (*item.path, name)))
+    given = {flag.name: flag.value for flag in flags}
+    is_windows = (
+        given.get("--resolv-conf") == ""
+        or given.get("--cgroups-per-qos") == "false"
+        or given.get("--enforce-node-allocatable") == ""
+        or any(
+            isinstance(value, str) and _WINDOWS_VALUE.match(value) for value in item.data.values()
+        )
+    )
+    os = "windows" if is_windows else "linux"
+    yield Command(item.document, item.path, "kubelet", flags, os, item)
+
+
 def of_object(item: Object) -> Iterator[Command]:
-    """The arguments that a file of kubeadm or of kube-proxy gives to programs."""
+    """The arguments that a file of kubeadm, kube-proxy or the kubelet gives to programs."""
+    if item.kind == "KubeletConfiguration":
+        yield from _of_kubelet(item)
+        return
     if item.kind == "KubeProxyConfiguration":
         yield from _of_proxy(item)
         return

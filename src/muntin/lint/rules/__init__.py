@@ -5,7 +5,11 @@ from __future__ import annotations
 from muntin.lint.rule import Rule
 from muntin.lint.rules import (
     dns,
+    identity,
+    images,
+    kubelet,
     networks,
+    nodes,
     pods,
     proxy,
     scheduling,
@@ -16,7 +20,21 @@ from muntin.lint.rules import (
 )
 from muntin.model.windows import Feature
 
-AREAS = (pods, scheduling, security, services, volumes, dns, workloads, networks, proxy)
+AREAS = (
+    pods,
+    scheduling,
+    security,
+    services,
+    volumes,
+    dns,
+    workloads,
+    networks,
+    proxy,
+    identity,
+    images,
+    kubelet,
+    nodes,
+)
 RULES: dict[Feature, Rule] = {}
 for _area in AREAS:
     RULES.update(_area.RULES)

@@ -55,7 +55,7 @@ _USERS: dict[Feature, Gate] = {
         otherwise=Otherwise.REJECT,
         source="K20 pkg/apis/core/validation/validation.go",
         evidence=Evidence.READ_FROM_CODE,
-        message="runAsUserName cannot contain more than one backslash",
+        message="{problem}",
         advice="Write ContainerUser, or NT AUTHORITY\\NETWORK SERVICE.",
     ),
     Feature.RUNASUSERNAME_UNKNOWN_USER: row(
@@ -159,6 +159,7 @@ _GMSA: dict[Feature, Gate] = {
         applies_to=_SPEC_NAME,
         otherwise=Otherwise.IGNORE,
         source="documentation, Configure GMSA for Windows Pods and containers",
+        severity=Severity.INFO,
         advice="Install the webhooks, and a role with verb use on gmsacredentialspecs.",
     ),
     Feature.GMSA_CONTAINERD_NETWORK_SHARES: row(

@@ -1,0 +1,3 @@
+# profile: 1.30/2022
+C:\k\kubelet.exe --kubeconfig=C:\k\config --hostname-override=win01 --cgroups-per-qos=false --enforce-node-allocatable="" --resolv-conf="" `
+  --eviction-soft="memory.available<1Gi" # here

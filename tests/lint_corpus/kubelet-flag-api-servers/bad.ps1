@@ -1,0 +1,3 @@
+# profile: 1.8/1709/docker
+C:\k\kubelet.exe --kubeconfig=C:\k\config --hostname-override=win01 --cgroups-per-qos=false --enforce-node-allocatable="" --resolv-conf="" `
+  --api_servers=http://10.0.0.1:8080 # here

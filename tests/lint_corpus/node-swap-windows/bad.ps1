@@ -1,0 +1,3 @@
+# profile: 1.34/2022
+C:\k\kubelet.exe --kubeconfig=C:\k\config --hostname-override=win01 --cgroups-per-qos=false --enforce-node-allocatable="" --resolv-conf="" `
+  --fail-swap-on=false # here
