@@ -18,6 +18,7 @@ from muntin.model import names, pods
 from muntin.model.conversion.workloads import TEMPLATE_GENERATION
 from muntin.model.defaults.claims import settle_sources
 from muntin.model.defaults.cluster import NAMESPACE_LABEL
+from muntin.model.job_selectors import select_own_pods
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
@@ -147,7 +148,7 @@ def prepare_create(resource: Resource, obj: Object) -> None:
     if resource.plural == "persistentvolumeclaims":
         settle_sources(obj.get("spec") or {})
     if resource.plural == "jobs":
-        _select_own_pods(obj)
+        select_own_pods(obj)
     elif resource.plural == "daemonsets":
         _number_template(obj, 1)
     if has_status(resource) and resource.plural not in _KEEPS_FIRST_STATUS:
@@ -173,25 +174,6 @@ def _count_template(new: Object, old: Object) -> None:
     before = int(text) if text.isdecimal() else 1
     spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
     _number_template(new, before + (spec.get("template") != old_spec.get("template")))
-
-
-def _select_own_pods(job: Object) -> None:
-    """A job selects its pods by its uid. Source: pkg/registry/batch/job/strategy.go."""
-    spec, metadata = job.setdefault("spec", {}), job["metadata"]
-    if spec.get("manualSelector") or "template" not in spec:
-        return
-    uid, prefix = metadata["uid"], "batch.kubernetes.io/"
-    own = {
-        "controller-uid": uid,
-        "job-name": metadata.get("name", ""),
-        f"{prefix}controller-uid": uid,
-        f"{prefix}job-name": metadata.get("name", ""),
-    }
-    template = spec["template"].setdefault("metadata", {})
-    template["labels"] = {**own, **(template.get("labels") or {})}
-    selector = spec.get("selector") or {}
-    mine = {f"{prefix}controller-uid": uid}
-    spec["selector"] = {**selector, "matchLabels": {**mine, **(selector.get("matchLabels") or {})}}
 
 
 def complete_create(resource: Resource, obj: Object) -> None:

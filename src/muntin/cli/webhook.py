@@ -126,7 +126,7 @@ def _serve(
     async def serve() -> None:
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-        webhook = Webhook(Linter(profiles), enforce=enforce)
+        webhook = Webhook(Linter(profiles, judges=False), enforce=enforce)
         context = server_context(str(certificate), str(key))
         heard = await webhook.listen(address, port, context)
         click.echo(f"Reviews are answered on https://{address}:{heard}/validate")

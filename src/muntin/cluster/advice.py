@@ -34,7 +34,7 @@ class Adviser:
             assert node.profile is not None
             if all(known.profile != node.profile for known in named):
                 named.append(Named(node.name, node.profile))
-        return Linter(named)
+        return Linter(named, judges=False)
 
 
 def adviser(config: ClusterConfig) -> Adviser | None:

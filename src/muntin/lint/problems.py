@@ -13,6 +13,9 @@ PROBLEMS = {
     "too-large": "The file is larger than any manifest.",
     "unreadable": "The file cannot be read.",
     "not-rendered": "The text is a template: only what is rendered from it can be linted.",
+    "api-refuses": "The API refuses the object, wherever it should run.",
+    "unknown-field": "The API knows no such field: it is dropped, or the object is refused.",
+    "api-unserved": "The API of that version serves no such kind.",
     "ignore-unknown": "A comment ignores a rule that does not exist.",
     "ignore-reason": "A comment ignores a rule and does not say why.",
 }

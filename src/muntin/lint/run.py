@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 from muntin.lint import binding, commands, views
+from muntin.lint.api import UNKNOWN, Api, apis, said_of
 from muntin.lint.configs import config_of, embedded
 from muntin.lint.documents import Document, Problem
 from muntin.lint.findings import Finding
 from muntin.lint.json_text import place as place_of
 from muntin.lint.places import Fix, Place, path_text
+from muntin.lint.problems import PROBLEMS
 from muntin.lint.profiles import Named, default
 from muntin.lint.rule import Rule, Target
 from muntin.lint.rules import RULES
@@ -19,13 +22,18 @@ from muntin.lint.texts import read_text
 from muntin.model.gates import Gate, Severity
 from muntin.model.windows import GATES, Feature
 
+_REFUSED = (Severity.ERROR,)
 _BRACES = re.compile(r"\{([\w-]+)\}")
 
 
 class Linter:
-    """The rules that say something for some profiles, chosen once."""
+    """The rules that say something for some profiles, chosen once.
 
-    def __init__(self, profiles: Sequence[Named] = ()) -> None:
+    ``judges``: what the API would refuse is said as well; it says so itself to those who write.
+    """
+
+    def __init__(self, profiles: Sequence[Named] = (), *, judges: bool = True) -> None:
+        self._judges = judges
         self.profiles = tuple(profiles) or (default(),)
         self._active: dict[Target, list[_Active]] = {target: [] for target in Target}
         for feature, rule in RULES.items():
@@ -36,7 +44,35 @@ class Linter:
 
     def lint(self, documents: Iterable[Document]) -> list[Finding]:
         """What is found in documents that belong together, in order of their places."""
-        return sorted(self._walk(gather(documents)), key=Finding.order)
+        given = gather(documents)
+        found = list(self._walk(given))
+        known = {(one.file, one.line, one.field) for one in found if one.severity in _REFUSED}
+        for item in given.objects:
+            for one in self._of_api(item):
+                if (one.file, one.line, one.field) not in known:  # a row says more of it
+                    found.append(one)
+        return sorted(found, key=Finding.order)
+
+    @cached_property
+    def _apis(self) -> list[Api]:
+        return apis(self.profiles) if self._judges else []
+
+    def _of_api(self, item: views.Object) -> Iterator[Finding]:
+        for said in said_of(self._apis, item):
+            line, column = item.document.mark((*item.path, *said.path))
+            yield Finding(
+                rule=said.rule,
+                severity=Severity.WARNING if said.rule == UNKNOWN else Severity.ERROR,
+                file=item.document.file,
+                line=line,
+                column=column,
+                field=path_text(said.path),
+                object=item.describe(),
+                summary=PROBLEMS[said.rule],
+                message=said.message,
+                profiles=said.profiles,
+                index=item.document.index,
+            )
 
     def _walk(self, given: views.Given) -> Iterator[Finding]:
         for pod in given.pods:
