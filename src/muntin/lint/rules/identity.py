@@ -9,7 +9,6 @@ from muntin.lint.places import Path, Place
 from muntin.lint.rule import Profiles, Rule, on_pods
 from muntin.lint.views import Map, Pod, mapping, text
 from muntin.model import names
-from muntin.model.validation.windows_options import SPEC_BYTES, run_as_user_name
 from muntin.model.windows import Feature
 from muntin.model.windows_releases import BASE_REPOSITORIES
 
@@ -28,11 +27,15 @@ def options(pod: Pod) -> Iterator[tuple[Path, Map]]:
             yield (*path, "securityContext", "windowsOptions"), found
 
 
+# The API server's own rules are asked; they are read when something is to be asked of them.
 def _malformed_user(pod: Pod, profiles: Profiles) -> Iterator[Place]:
     for path, found in options(pod):
         user = found.get("runAsUserName")
-        problems = run_as_user_name(user) if isinstance(user, str) else []
-        if problems:
+        if not isinstance(user, str):
+            continue
+        from muntin.model.validation.windows_options import run_as_user_name
+
+        if problems := run_as_user_name(user):
             yield Place((*path, "runAsUserName"), values={"problem": problems[0]})
 
 
@@ -77,7 +80,11 @@ def _bad_spec(pod: Pod, profiles: Profiles) -> Iterator[Place]:
 
 
 def _is_bad_content(value: Any) -> bool:
-    return isinstance(value, str) and not 0 < len(value.encode()) <= SPEC_BYTES
+    if not isinstance(value, str):
+        return False
+    from muntin.model.validation.windows_options import SPEC_BYTES
+
+    return not 0 < len(value.encode()) <= SPEC_BYTES
 
 
 RULES: dict[Feature, Rule] = {
