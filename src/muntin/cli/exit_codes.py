@@ -57,7 +57,9 @@ def page() -> str:
     head = (
         "# Exit codes of `muntin`\n\n"
         "Errors are at most two lines on stderr: what is wrong, and what to do next. "
-        "`muntin shell` ends with the code of the command it ran.\n\n"
+        "`muntin shell` ends with the code of the command it ran; `muntin lint` with 1 when it "
+        "found something at or above `--fail-on`, and with 2 when something could not be "
+        "linted.\n\n"
         "| code | meaning |\n|---|---|\n"
     )
     return head + "\n".join(rows) + "\n"
