@@ -15,6 +15,7 @@ from muntin.seams.hns.client import UnixHnsClient
 T = TypeVar("T")
 # Name: Windows, Kubernetes, runtime.
 NODES = {
+    "k18": ("2016", "1.8", "docker"),
     "w2016": ("2016", "1.9", "docker"),
     "w1709": ("1709", "1.10", "docker"),
     "w1803": ("1803", "1.13", "docker"),
@@ -31,6 +32,7 @@ NODES = {
 }
 # The node's own image: below Windows Server 2022 no other runs.
 IMAGES = {
+    "k18": "servercore:ltsc2016",
     "w2016": "servercore:ltsc2016",
     "w1709": "servercore:1709",
     "w1803": "servercore:1803",

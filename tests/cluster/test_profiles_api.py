@@ -134,6 +134,11 @@ REFUSED: dict[Feature, tuple[Any, str, str]] = {
         "spec.containers[0].securityContext.runAsGroup",
         SET,
     ),
+    Feature.FORBIDS_RESOURCES: (
+        {**WINDOWS, "resources": {"limits": {"cpu": "1"}}},
+        "spec.resources",
+        "may not be set for a windows pod",
+    ),
     Feature.POD_OS_LINUX_WINDOWSOPTIONS: (
         {
             "os": {"name": "linux"},

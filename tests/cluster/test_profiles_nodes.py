@@ -5,18 +5,21 @@ The sides of every edge are typed by hand from the documentation of the versions
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from profile_lab import IMAGES, NODES, ProfileLab, pod
-from whole_cluster import eventually
+from whole_cluster import eventually, free_port
 
 from muntin.cluster.paths import ClusterPaths
 from muntin.model import quantity
-from muntin.model.windows import Feature
+from muntin.model.windows import Feature, gate
 
 SERVERCORE = "mcr.microsoft.com/windows/servercore"
 reproduces = pytest.mark.reproduces
@@ -29,11 +32,60 @@ def with_image(name: str, node: str, tag: str) -> Any:
     return pod(name, node, {"image": f"{SERVERCORE}:{tag}"})
 
 
+def as_root(name: str, node: str, user: str) -> Any:
+    options = {"runAsNonRoot": True, "windowsOptions": {"runAsUserName": user}}
+    return pod(name, node, securityContext=options)
+
+
+def with_alias(node: str) -> Any:
+    aliases = [{"ip": "10.0.0.1", "hostnames": ["alias.test"]}]
+    return pod(f"alias-{node}", node, hostAliases=aliases)
+
+
+def with_file(node: str) -> Any:
+    """One file of a volume is mounted, not all of it."""
+    mount = {"name": "s", "mountPath": "c:\\one\\word", "subPath": "word"}
+    volume = {"name": "s", "secret": {"secretName": "words"}}
+    return pod(f"file-{node}", node, {"volumeMounts": [mount]}, volumes=[volume])
+
+
+def with_absent_path(node: str) -> Any:
+    mount = {"name": "h", "mountPath": "c:\\h"}
+    volume = {"name": "h", "hostPath": {"path": "c:\\not\\there"}}
+    return pod(f"absent-{node}", node, {"volumeMounts": [mount]}, volumes=[volume])
+
+
+def with_last_words(node: str) -> Any:
+    command = ["cmd.exe", "/c", "echo last words> c:\\dev\\termination-log & exit 3"]
+    return pod(f"ended-{node}", node, {"command": command}, restartPolicy="Never")
+
+
+def with_secret(node: str) -> Any:
+    source = {"secretKeyRef": {"name": "words", "key": "word"}}
+    return pod(f"secret-{node}", node, {"env": [{"name": "WORD", "valueFrom": source}]})
+
+
+def both_sides(make: Any, *nodes: str) -> list[Any]:
+    return [make(node) for node in nodes]
+
+
 def odd_pods() -> list[Any]:
     """Pods that some nodes take, and others refuse."""
     on_host = {"hostNetwork": True, "securityContext": AS_HOST}
     secret = {"name": "s", "secret": {"secretName": "words", "defaultMode": 0o400}}
+    elsewhere = {"nodeSelector": {"kubernetes.io/os": "linux"}}
     return [
+        *both_sides(with_alias, "w1909", "w2004"),
+        *both_sides(with_file, "w1909", "w2004"),
+        *both_sides(with_absent_path, "w1909", "w2004"),
+        *both_sides(with_last_words, "w1909", "w2004"),
+        *both_sides(with_secret, "k18", "w2016", "w2004"),
+        pod("selector-at-1-22", "w2004", **elsewhere),
+        pod("selector-at-1-23", "w20h2", **elsewhere),
+        as_root("root-at-1-17", "w1909", "ContainerAdministrator"),
+        as_root("root-at-1-22", "w2004", "ContainerAdministrator"),
+        as_root("root-small-at-1-24", "w2022", "containeradministrator"),
+        as_root("root-small-at-1-30", "w23h2", "containeradministrator"),
         with_image("docker-1903", "w1909", "1903"),
         with_image("containerd-1903", "k134", "1903"),
         with_image("older-on-2025", "w2025", "ltsc2022"),
@@ -52,7 +104,6 @@ def odd_pods() -> list[Any]:
                 "volumeMounts": [{"name": "s", "mountPath": "c:\\s"}],
             },
             volumes=[secret],
-            hostAliases=[{"ip": "10.0.0.1", "hostnames": ["alias.test"]}],
             dnsPolicy="ClusterFirstWithHostNet",
         ),
     ]
@@ -139,7 +190,7 @@ def test_what_containers_use(stage: ProfileLab, node: str, is_open: bool):
 
 
 @reproduces(Feature.CPU_HARD_CAP)
-@sides("w1709 k134", "w2016")
+@sides("w2004 k134", "w1909 w1709")
 def test_a_limit_of_cpu_is_a_cap_or_a_weight(stage: ProfileLab, node: str, is_open: bool):
     """The job object of a container is a cgroup here: it has a quota, or only a weight."""
     group = ClusterPaths(stage.cluster.name).cgroup()
@@ -201,19 +252,13 @@ def test_a_kubelet_before_host_processes_says_so(stage: ProfileLab):
 
 
 @reproduces(Feature.EMPTY_DIR_MEMORY)
-def test_volumes_in_memory_are_refused(stage: ProfileLab):
-    eventually(
-        lambda: any(
-            "FailedMount" in row and "medium Memory is not supported" in row
-            for row in stage.events("in-memory")
-        )
-    )
+def test_volumes_in_memory_are_on_the_disk(stage: ProfileLab):
+    stage.cluster.wait_ready("in-memory")
 
 
 @reproduces(
     Feature.READ_ONLY_ROOT,
     Feature.RUN_AS_USER,
-    Feature.MANAGED_HOSTS_FILE,
     Feature.FILE_MODES,
     Feature.CLUSTER_FIRST_WITH_HOST_NET,
 )
@@ -221,14 +266,10 @@ def test_what_windows_ignores_has_no_effect(stage: ProfileLab):
     stage.cluster.wait_ready("ignored")
     stage.exec("ignored", "cmd.exe", "/c", "echo x > c:\\written.txt")
     assert "x" in stage.exec("ignored", "cmd.exe", "/c", "type c:\\written.txt")
-    hosts = stage.exec("ignored", "cmd.exe", "/c", "dir /b c:\\windows\\system32\\drivers\\etc")
-    if "hosts" in hosts:
-        command = ("cmd.exe", "/c", "type c:\\windows\\system32\\drivers\\etc\\hosts")
-        assert "alias.test" not in stage.exec("ignored", *command)
     assert "ContainerAdministrator" in stage.exec("ignored", "whoami.exe")
     assert "hello" in stage.exec("ignored", "cmd.exe", "/c", "type c:\\s\\word")
     ignored = [row for row in stage.events("ignored") if row.startswith("IgnoredOnWindows")]
-    assert len(ignored) >= 4
+    assert len(ignored) >= 3
 
 
 @reproduces(Feature.PROJECTED_VOLUMES)
@@ -236,3 +277,122 @@ def test_what_windows_ignores_has_no_effect(stage: ProfileLab):
 def test_projected_volumes_before_1803(stage: ProfileLab, node: str, is_open: bool):
     said = [row for row in stage.events(f"on-{node}") if "projected" in row]
     assert bool(said) is not is_open
+    text = stage.exec(f"on-{node}", "cmd.exe", "/c", "type c:\\p\\word & exit 0")
+    assert ("hello" in text) is is_open
+
+
+@reproduces(Feature.GUIDE_DEFAULT_LABELS)
+@sides("w1809 k134", "w1803 w2016")
+def test_the_labels_of_system_and_architecture(stage: ProfileLab, node: str, is_open: bool):
+    labels = stage.nodes[node]["metadata"]["labels"]
+    assert ("kubernetes.io/os" in labels) is ("kubernetes.io/arch" in labels) is is_open
+    assert labels["beta.kubernetes.io/os"] == "windows"
+
+
+@reproduces(Feature.SECRETS_BROKEN_1_8)
+@sides("w2016 w2004", "k18")
+def test_secrets_of_a_kubelet_of_1_8(stage: ProfileLab, node: str, is_open: bool):
+    stage.cluster.wait_ready(f"secret-{node}")
+    summary = gate(Feature.SECRETS_BROKEN_1_8).summary
+    said = any(summary in row for row in stage.events(f"secret-{node}"))
+    assert said is not is_open
+
+
+def memory_limits(stage: ProfileLab, node: str) -> list[int]:
+    """The limits of memory of all containers' cgroups on the node."""
+    group = ClusterPaths(stage.cluster.name).cgroup()
+    roots = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory")]
+    names = ("memory.limit_in_bytes", "memory.max")
+    texts = [_text(file) for root in roots for name in names
+             for file in (root / group / node).glob(f"*/{name}")]  # fmt: skip
+    return [int(text) for text in texts if text != "max"]
+
+
+@reproduces(Feature.RESOURCE_LIMITS)
+@sides("w1709 k134", "w2016 k18")
+def test_limits_reach_containers(stage: ProfileLab, node: str, is_open: bool):
+    assert (128 << 20 in memory_limits(stage, node)) is is_open
+
+
+@reproduces(Feature.MANAGED_HOSTS_FILE)
+@sides("w2004", "w1909")
+def test_aliases_of_hosts(stage: ProfileLab, node: str, is_open: bool):
+    stage.cluster.wait_ready(f"alias-{node}")
+    file = "c:\\windows\\system32\\drivers\\etc\\hosts"
+    found = stage.exec(f"alias-{node}", "cmd.exe", "/c", f"type {file} & exit 0")
+    assert ("alias.test" in found) is is_open
+
+
+@reproduces(Feature.SINGLE_FILE_MAPPING)
+def test_a_mount_of_a_single_file(stage: ProfileLab):
+    stage.cluster.wait_ready("file-w2004")
+    assert "hello" in stage.exec("file-w2004", "cmd.exe", "/c", "type c:\\one\\word")
+    words = gate(Feature.SINGLE_FILE_MAPPING).message
+    eventually(lambda: any(words in row for row in stage.events("file-w1909")), 60, words)
+
+
+@reproduces(Feature.HOSTPATH_AUTOCREATE)
+def test_a_path_of_the_node_that_is_not_there(stage: ProfileLab):
+    stage.cluster.wait_ready("absent-w2004")
+    eventually(lambda: any("not" in row and "there" in row and row.startswith("Failed")
+                           for row in stage.events("absent-w1909")))  # fmt: skip
+
+
+@reproduces(Feature.TERMINATION_MESSAGE)
+@sides("w2004", "w1909")
+def test_the_last_words_of_a_container(stage: ProfileLab, node: str, is_open: bool):
+    ended = stage.pod_when(f"ended-{node}", lambda status: status.get("phase") == "Failed")
+    (container,) = ended["status"]["containerStatuses"]
+    message = container["state"]["terminated"].get("message", "")
+    assert ("last words" in message) is is_open
+
+
+@reproduces(Feature.KUBELET_OS_SELECTOR_ADMISSION)
+def test_a_selector_for_another_system(stage: ProfileLab):
+    reasons = {}
+    for name in ("selector-at-1-22", "selector-at-1-23"):
+        found = stage.pod_when(name, lambda status: status.get("phase") == "Failed")
+        reasons[name] = found["status"]["reason"]
+    assert reasons["selector-at-1-22"] == "NodeAffinity"
+    assert reasons["selector-at-1-23"] == "PodOSSelectorNodeLabelDoesNotMatch"
+
+
+@reproduces(Feature.RUN_AS_NON_ROOT, Feature.NON_ROOT_IN_ANY_CASE)
+def test_who_counts_as_root(stage: ProfileLab):
+    def refused(name: str) -> str:
+        rows = stage.pod(name)["status"].get("containerStatuses") or ()
+        return "".join((row["state"].get("waiting") or {}).get("message", "") for row in rows)
+
+    told = "will be regarded as root identity and will break non-root policy"
+    eventually(lambda: told in refused("root-at-1-22"), 60, "root-at-1-22")
+    eventually(lambda: told in refused("root-small-at-1-30"), 60, "root-small-at-1-30")
+    stage.cluster.wait_ready("root-small-at-1-24")
+    eventually(lambda: "non-root" in refused("root-at-1-17"), 60, "root-at-1-17")
+    assert told not in refused("root-at-1-17")
+
+
+@reproduces(Feature.PORT_FORWARD_1_15)
+@sides("w1903 k134", "w1809 w1709")
+def test_ports_are_forwarded(stage: ProfileLab, node: str, is_open: bool):
+    """A connection is made through kubectl; what it says of it tells whether the node can."""
+    port = free_port()
+    command = (stage.cluster.kubectl_program, "port-forward", f"pod/on-{node}", f"{port}:80")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env=stage.cluster.environment,
+    ) as forwarder:  # fmt: skip
+        assert forwarder.stdout
+        lines = []
+        try:
+            for line in forwarder.stdout:
+                lines.append(line)
+                if line.startswith("Forwarding from 127.0.0.1"):
+                    with contextlib.suppress(OSError):
+                        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+                if "rror" in line:
+                    break
+        finally:
+            forwarder.kill()
+    said = "".join(lines)
+    assert ("Forwarding from 127.0.0.1" in said) is is_open, said
+    assert is_open or "error upgrading connection" in said

@@ -15,6 +15,7 @@ from muntin.cluster.config import API_PORT, ClusterConfig
 from muntin.cluster.kubeconfig import Access
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit.errors import Unavailable
+from muntin.model.nodes import os_of
 from muntin.model.simulated import is_simulated
 
 _TIMEOUT_S = 5.0
@@ -98,7 +99,7 @@ def node_rows(nodes: list[dict[str, Any]]) -> list[NodeRow]:
         NodeRow(
             name=node["metadata"]["name"],
             status="Ready" if is_ready(node) else "NotReady",
-            os=node["metadata"].get("labels", {}).get("kubernetes.io/os", ""),
+            os=os_of(node),
             version=node["status"].get("nodeInfo", {}).get("kubeletVersion", ""),
             address=next(
                 (

@@ -17,6 +17,7 @@ from typing import Any
 from muntin.cluster.config import ClusterConfig
 from muntin.kit import netns
 from muntin.kit.log import fields
+from muntin.model.nodes import os_of
 from muntin.model.resources import NODES, SERVICES
 from muntin.model.simulated import REAL
 from muntin.seams.kube import KubeClient, Object
@@ -53,7 +54,7 @@ def ready_addresses(nodes: Iterable[Mapping[str, Any]]) -> list[str]:
             for row in node.get("status", {}).get("conditions") or ()
         )
     ]
-    ready.sort(key=lambda node: node["metadata"].get("labels", {}).get("kubernetes.io/os", ""))
+    ready.sort(key=os_of)
     return [
         row["address"]
         for node in ready

@@ -25,10 +25,10 @@ def node_labels(config: KubeletConfig) -> dict[str, str]:
     labels = {
         "beta.kubernetes.io/arch": arch,
         "beta.kubernetes.io/os": os,
-        "kubernetes.io/arch": arch,
         "kubernetes.io/hostname": config.node_name,
-        "kubernetes.io/os": os,
     }
+    if config.platform.has(Feature.GUIDE_DEFAULT_LABELS):
+        labels |= {"kubernetes.io/arch": arch, "kubernetes.io/os": os}
     profile = config.platform.profile
     if profile is not None and config.platform.has(Feature.WINDOWS_BUILD_LABEL):
         release = release_of(profile)

@@ -11,10 +11,11 @@ from typing import Any
 
 from muntin.kit.errors import Invalid, Unsupported
 from muntin.model.windows import Feature, Profile, gate, is_open
-from muntin.seams.oci.bundle import bind
+from muntin.seams.oci.bundle import bind, nothing
 from muntin.winruntime.windows_paths import PIPE_PREFIX, drive_path
 
 DRIVE = "/prefix/drive_c"
+_DATA = "..data"
 # Wine asks the library of Linux for names: what Windows reads here stands there, too.
 _HOSTS = PurePosixPath("windows/system32/drivers/etc/hosts")
 
@@ -35,6 +36,11 @@ def destination(container_path: str) -> PurePosixPath:
     if not path.parts:
         raise Invalid(gate(Feature.MOUNT_C_DRIVE_FORBIDDEN).message)
     return path
+
+
+def _is_made_of_links(source: Path) -> bool:
+    """Whether it is a volume of files that the kubelet replaces at once, through this link."""
+    return (source / _DATA).is_symlink()
 
 
 def bind_mounts(
@@ -64,6 +70,9 @@ def bind_mounts(
                 raise Invalid(told.format(path=mount.get("host_path", "")))
             source.mkdir(parents=True)
         target = f"{DRIVE}/{fold(path)}"
+        if _is_made_of_links(source) and not is_open(Feature.PROJECTED_VOLUMES, profile):
+            result.append(nothing(target))
+            continue
         readonly = bool(mount.get("readonly"))
         result.append(bind(str(source.resolve()), target, readonly=readonly))
         if PurePosixPath(str(path).lower()) == _HOSTS:

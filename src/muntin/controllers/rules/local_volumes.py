@@ -25,6 +25,7 @@ from muntin.controllers.rules.actions import (
 )
 from muntin.model import pods, quantity
 from muntin.model import volume_binding as binding
+from muntin.model.nodes import os_of
 from muntin.model.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from muntin.model.simulated import is_simulated
 from muntin.model.times import text_of
@@ -259,8 +260,7 @@ def _node_of(volume: Object) -> str:
 
 
 def _is_windows(node: Object) -> bool:
-    labels = node["metadata"].get("labels") or {}
-    return bool(labels.get("kubernetes.io/os") == "windows")
+    return os_of(node) == "windows"
 
 
 def _is_below_base(path: str, name: str) -> bool:

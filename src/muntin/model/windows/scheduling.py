@@ -59,7 +59,6 @@ ROWS: dict[Feature, Gate] = {
         otherwise=Otherwise.DIFFER,
         source="doc20, Ensuring OS-specific workloads; Kubernetes 1.14 release notes",
         advice="Use beta.kubernetes.io/os and beta.kubernetes.io/arch with older kubelets.",
-        not_yet="kubelets here set them in every version: tools of the cluster read them",
     ),
     Feature.BETA_LABELS_DEPRECATED: row(
         "The labels beta.kubernetes.io/os and beta.kubernetes.io/arch are deprecated since "

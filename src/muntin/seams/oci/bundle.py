@@ -138,6 +138,12 @@ def bind(source: str, destination: str, *, readonly: bool) -> dict[str, Any]:
     return {"destination": destination, "type": "bind", "source": source, "options": options}
 
 
+def nothing(destination: str) -> dict[str, Any]:
+    """A folder that is empty and stays so."""
+    options = ["ro", "nosuid", "nodev", "noexec", "size=4k"]
+    return {"destination": destination, "type": "tmpfs", "source": "tmpfs", "options": options}
+
+
 def overlay(lowers: Sequence[str], upper: str, work: str, destination: str) -> dict[str, Any]:
     """An overlay mount; ``lowers`` from the highest down."""
     options = [f"lowerdir={':'.join(lowers)}", f"upperdir={upper}", f"workdir={work}"]
