@@ -2,9 +2,12 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 NAME ?= muntin
+# of `make random`: what is played, and for how long each
+SEEDS ?= $(shell seq 1 12)
+SECONDS ?= 35
 
 .DEFAULT_GOAL := help
-.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down clients programs bench
+.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down clients programs random bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +57,10 @@ clients: setup ## every suite of a client library, against clusters of this chec
 
 programs: setup ## programs of others, ten minutes at work on a cluster of this checkout (root)
 	@$(BIN)/pytest -q tests/cluster/clients/test_programs.py --programs-seconds 600
+
+random: setup ## random operations while control planes are killed, for twenty minutes (root)
+	@MUNTIN_RANDOM_SEEDS="$(SEEDS)" MUNTIN_RANDOM_SECONDS=$(SECONDS) \
+	  $(BIN)/pytest -q -s tests/cluster/test_random_operations.py
 
 bench: setup ## measure; writes docs/benchmarks.md's numbers
 	@scripts/bench.sh $(BIN) $(BENCH)

@@ -1,7 +1,8 @@
 """Objects of one namespace in memory, and what the API server and kubelets do to them.
 
 Enough for the rules of workloads: versions and conflicts, generations, graceful deletion of pods.
-It refuses what an API server refuses, so that a rule that asks for it fails its test.
+It refuses what an API server refuses, so that a rule that asks for it fails its test; and what must
+hold of workloads at every revision is looked at here as it is on a running cluster.
 """
 
 import copy
@@ -20,6 +21,8 @@ from muntin.controllers.rules.actions import (
 )
 from muntin.model import pods, times
 from muntin.model.resources import PODS
+from watch_replay import Event
+from workload_invariants import Invariants
 
 
 class Refused(Exception):
@@ -30,6 +33,7 @@ class MemoryApi:
     def __init__(self):
         self.now = NOW
         self.objects = {}
+        self._invariants = Invariants()
         self._count = 0
 
     def list(self, resource):
@@ -110,7 +114,7 @@ class MemoryApi:
     def _delete(self, action):
         have = self._current(action.resource, action.obj["metadata"])
         if action.resource is not PODS:
-            del self.objects[action.resource, have["metadata"]["name"]]
+            self._remove(action.resource, have["metadata"]["name"])
         elif not pods.is_deleting(have):
             have["metadata"]["deletionTimestamp"] = times.text_of(self.now)
             self._write(PODS, have)
@@ -124,7 +128,20 @@ class MemoryApi:
     def _write(self, resource, obj):
         self._count += 1
         obj["metadata"]["resourceVersion"] = str(self._count)
-        self.objects[resource, obj["metadata"]["name"]] = copy.deepcopy(obj)
+        key = resource, obj["metadata"]["name"]
+        kind = "MODIFIED" if key in self.objects else "ADDED"
+        self.objects[key] = copy.deepcopy(obj)
+        self._told(resource, kind, self.objects[key])
+
+    def _remove(self, resource, name):
+        self._count += 1
+        obj = self.objects.pop((resource, name))
+        version = {"resourceVersion": str(self._count)}
+        self._told(resource, "DELETED", {**obj, "metadata": {**obj["metadata"], **version}})
+
+    def _told(self, resource, kind, obj):
+        self._invariants.see(Event(resource.plural, kind, obj))
+        assert not self._invariants.wrong
 
     # -- kubelets ------------------------------------------------------------------------------
 
@@ -144,7 +161,7 @@ class MemoryApi:
 
     def end(self, name):
         """The pod is gone, whether it was to go or not."""
-        del self.objects[PODS, name]
+        self._remove(PODS, name)
 
 
 def _each(actions):
