@@ -146,12 +146,13 @@ def resolve(draft: Draft) -> ClusterConfig:
     nodes = draft.nodes
     if nodes is None:
         nodes = [row for os, count in DEFAULT_NODES.items() for row in default_nodes(os, count)]
+    made = _nodes(draft, nodes, networking, asked)
     return ClusterConfig(
         name=draft.name,
         kubernetes=version,
         networking=networking,
-        nodes=_nodes(draft, nodes, networking, asked),
-        notes=(*draft.notes, *versions.notes(asked)),
+        nodes=made,
+        notes=(*draft.notes, *versions.notes(asked), *versions.unsupported(made)),
         access=draft.access,
         admission=draft.admission,
         runtime_config=_runtime_config(draft, version),

@@ -6,6 +6,7 @@ have are refused unless the Draft allows them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from muntin.model import windows_releases as releases
@@ -14,6 +15,7 @@ from muntin.model.profiles import RUNTIMES
 from muntin.model.windows import Feature, is_open
 
 if TYPE_CHECKING:
+    from muntin.cluster.config import NodeConfig
     from muntin.cluster.settings import Draft, NodeDraft
 
 NETWORK_PLUGINS = ("win-bridge",)
@@ -43,6 +45,17 @@ def notes(version: Version) -> tuple[str, ...]:
         f"An API server of {_dots(version)} does not exist here: it is that of {_dots(served)}, "
         f"the nearest one. The nodes behave as {_dots(version)}'s.",
     )
+
+
+def unsupported(nodes: Iterable[NodeConfig]) -> tuple[str, ...]:
+    """Which nodes are of versions that nobody supports together, and why."""
+    from muntin.model.windows import support
+
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        for sentence in support.unsupported(node.profile) if node.profile else ():
+            found.setdefault(sentence, []).append(node.name)
+    return tuple(f"{', '.join(names)}: {sentence}" for sentence, names in found.items())
 
 
 def parse(draft: Draft, path: str, text: str, default: Version) -> Version:

@@ -330,9 +330,19 @@ def test_an_api_that_is_not_served_is_stood_in_for(asked, served):
     config = from_flags(kubernetes_version=asked)
     assert config.kubernetes == served
     assert {row.kubernetes for row in config.nodes} == {parse_kubernetes(asked)}
-    (note,) = config.notes
+    note = config.notes[0]
     assert f"An API server of {asked} does not exist here" in note
     assert not from_flags(kubernetes_version="1.20").notes
+
+
+def test_what_nobody_supports_together_is_said():
+    flags = {"windows": "1803", "kubernetes_version": "1.12", "runtime": "docker"}
+    assert from_flags(**flags).notes[1:] == (
+        "win01, win02: The network plugin win-bridge is for Kubernetes 1.14 and newer.",
+        "win01, win02: The network plugin win-bridge is for Windows build 17763 and newer.",
+    )
+    late = from_text("nodes:\n- {os: windows, windows: 2004}\n- {os: windows}\n")
+    assert late.notes == ("win01: Kubernetes 1.34 does not list Windows 19041 for its nodes.",)
 
 
 # Preset: API, nodes, build, runtime, pods, Services.
