@@ -16,6 +16,7 @@ PROBLEMS = {
     "api-refuses": "The API refuses the object, wherever it should run.",
     "unknown-field": "The API knows no such field: it is dropped, or the object is refused.",
     "api-unserved": "The API of that version serves no such kind.",
+    "unknown-flag": "The program has never had that flag: it does not start with it.",
     "ignore-unknown": "A comment ignores a rule that does not exist.",
     "ignore-reason": "A comment ignores a rule and does not say why.",
 }

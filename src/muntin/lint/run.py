@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +22,7 @@ from muntin.lint.rules import RULES
 from muntin.lint.texts import read_text
 from muntin.model.gates import Gate, Severity
 from muntin.model.windows import GATES, Feature
+from muntin.model.windows.program_flags import FLAGS, SINCE
 
 _REFUSED = (Severity.ERROR,)
 _BRACES = re.compile(r"\{([\w-]+)\}")
@@ -51,6 +53,7 @@ class Linter:
             for one in self._of_api(item):
                 if (one.file, one.line, one.field) not in known:  # a row says more of it
                     found.append(one)
+        found += [one for command in given.commands for one in self._of_flags(command)]
         return sorted(found, key=Finding.order)
 
     @cached_property
@@ -72,6 +75,35 @@ class Linter:
                 message=said.message,
                 profiles=said.profiles,
                 index=item.document.index,
+            )
+
+    def _of_flags(self, command: views.Command) -> Iterator[Finding]:
+        """Flags that the command's program has never had."""
+        names = tuple(one.name for one in self.profiles if one.profile.kubernetes >= SINCE)
+        if not names or command.program not in FLAGS:
+            return
+        for flag in command.flags:
+            if flag.name.lstrip("-") in FLAGS[command.program]:
+                continue
+            path = flag.path or command.path
+            document, item = command.document, command.object
+            line, column = (
+                place_of(document.text, flag.span[0]) if flag.span else document.mark(path)
+            )
+            near = get_close_matches(flag.name.lstrip("-"), FLAGS[command.program], 1)
+            yield Finding(
+                rule="unknown-flag",
+                severity=Severity.ERROR,
+                file=document.file,
+                line=line,
+                column=column,
+                field=flag.name,
+                object=item.describe() if item else "",
+                summary=PROBLEMS["unknown-flag"],
+                message=f"unknown flag: {flag.name}",
+                advice=f"Perhaps --{near[0]} is meant." if near else "",
+                profiles=names,
+                index=document.index,
             )
 
     def _walk(self, given: views.Given) -> Iterator[Finding]:
