@@ -142,8 +142,8 @@ def _change(document: Document, edit: Edit) -> Change | None:
     if isinstance(edit, Put):
         if whole:
             return _replace(document.text, trail.values[-1], edit.value)
-        return _insert(document.text, trail, document.root, edit)
-    return _remove(document.text, trail, edit.path) if whole else None
+        return _insert(document.text, trail, document.root, edit, shared)
+    return _remove(document.text, trail, edit.path, shared) if whole else None
 
 
 def _trail(root: yaml.Node, path: Path) -> _Trail:
@@ -185,12 +185,23 @@ def _parts(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
     return [(item, item) for item in node.value]
 
 
-def _remove(text: str, trail: _Trail, path: Path) -> Change | None:
+def _has(shared: set[int], node: yaml.Node) -> bool:
+    """Whether something in the node is shared: where it ends in the text is then unknown."""
+    if id(node) in shared:
+        return True
+    if isinstance(node, yaml.MappingNode):
+        return any(_has(shared, part) for pair in node.value for part in pair)
+    return isinstance(node, yaml.SequenceNode) and any(_has(shared, one) for one in node.value)
+
+
+def _remove(text: str, trail: _Trail, path: Path, shared: set[int]) -> Change | None:
     """The entry goes, and with it what would be empty then."""
     level = _level(path, [len(holder.value) for holder in trail.holders])
     if level < 0:
         return _empty(text, trail, -level - 1)
     holder, value = trail.holders[level], trail.values[level]
+    if _has(shared, value):
+        return None
     parts = _parts(holder)
     if len(parts) == 1:
         return None
@@ -200,6 +211,8 @@ def _remove(text: str, trail: _Trail, path: Path) -> Change | None:
     if holder.flow_style:
         if following is not None:
             return Change(begin, following, "")
+        if _has(shared, parts[index - 1][1]):
+            return None
         return Change(_end(parts[index - 1]), _end(parts[index]), "")
     return _remove_lines(text, holder, parts[index], begin, following)
 
@@ -268,7 +281,9 @@ def _replace(text: str, node: yaml.Node, value: Any) -> Change | None:
     return Change(start, end, new)
 
 
-def _insert(text: str, trail: _Trail, root: yaml.Node, edit: Put) -> Change | None:
+def _insert(
+    text: str, trail: _Trail, root: yaml.Node, edit: Put, shared: set[int]
+) -> Change | None:
     """The steps that are missing are made in the last map (or list) that is there."""
     depth = len(trail.values)
     holder = trail.values[-1] if trail.values else root
@@ -286,6 +301,8 @@ def _insert(text: str, trail: _Trail, root: yaml.Node, edit: Put) -> Change | No
         return None
     assert isinstance(holder, yaml.CollectionNode)
     entry = value if isinstance(holder, yaml.SequenceNode) else {key: value}
+    if holder.value and _has(shared, _parts(holder)[-1][1]):
+        return _insert_first(text, holder, entry)
     if holder.flow_style or not holder.value:
         return _insert_in_flow(text, holder, entry)
     last = _parts(holder)[-1]
@@ -295,6 +312,18 @@ def _insert(text: str, trail: _Trail, root: yaml.Node, edit: Put) -> Change | No
         column = text.find("-", line) - line
         entry = [value]
     return _insert_lines(text, _end(last), _block(entry, column, text))
+
+
+def _insert_first(text: str, holder: yaml.CollectionNode, entry: Any) -> Change | None:
+    """Before the first entry of a map whose last is an alias, which has no place of its own."""
+    first = _parts(holder)[0][0].start_mark
+    if isinstance(holder, yaml.SequenceNode):
+        return None
+    if holder.flow_style:
+        new = json.dumps(entry, ensure_ascii=False)[1:-1]
+        return Change(first.index, first.index, new + ", ")
+    lines = _block(entry, first.column, text)
+    return Change(first.index, first.index, lines.lstrip(" ") + " " * int(first.column))
 
 
 def _insert_in_nothing(

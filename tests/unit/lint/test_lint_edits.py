@@ -136,3 +136,18 @@ def test_what_an_anchor_shares_is_left_alone(path):
 def test_what_is_not_there_is_not_removed():
     assert edit(POD, Remove(("spec", "hostPID"))) is None
     assert edit(POD, Remove(("spec", "containers", 3))) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("a: &x [1]\nb: *x\n", "c: 2\na: &x [1]\nb: *x\n"),
+        ("- &x [1]\n- d: 1\n  b: *x\n", "- &x [1]\n- c: 2\n  d: 1\n  b: *x\n"),
+        ("- &x [1]\n- {d: 1, b: *x}\n", '- &x [1]\n- {"c": 2, d: 1, b: *x}\n'),
+    ],
+)
+def test_behind_an_alias_nothing_is_put(text, new):
+    document = read(text, "x")[0][0]
+    path = ("c",) if text[0] == "a" else (1, "c")
+    found = changes(document, Fix((Put(path, 2),)))
+    assert applied(text, found) == new
