@@ -154,6 +154,26 @@ def test_a_claim_that_cannot_be_made_is_told_for_itself_and_for_its_pod():
     run(scenario)
 
 
+def test_pods_start_side_by_side_and_the_tenth_event_is_combined():
+    # recorded from kube-controller-manager 1.36: nine of ten creations are told by themselves
+    async def scenario(plane):
+        side_by_side = {"podManagementPolicy": "Parallel", "volumeClaimTemplates": [CLAIM]}
+        await plane.admin.create(STATEFUL_SETS, stateful_set(5, **side_by_side))
+
+        async def told():
+            found = (await plane.admin.list(EVENTS, "default")).items
+            rows = [row for row in found if row["reason"] == "SuccessfulCreate"]
+            return rows if len(rows) >= 10 else None
+
+        rows = await plane.until(told, "ten events")
+        combined = [row for row in rows if row["message"].startswith("(combined from similar ")]
+        (row,) = combined
+        assert (len(rows), row["count"], row["reportingComponent"]) == (10, 1, "")
+        assert len(await images(plane)) == 5
+
+    run(scenario)
+
+
 def test_claims_go_with_a_pod_scaled_away_and_with_the_set():
     policy = {"whenScaled": "Delete", "whenDeleted": "Delete"}
 
