@@ -10,9 +10,10 @@ EVERYWHERE = "1.5 14393 docker | 1.20 17763 | 1.37 26100"
 SINCE_1_22 = ("", "1.22 17763 | 1.37 26100", "1.21 17763 docker")
 HYPER_V = "1.10 16299 docker +HyperVContainer | 1.20 17763 docker +HyperVContainer"
 NO_HYPER_V = (
-    "1.9 16299 docker +HyperVContainer | 1.21 17763 docker +HyperVContainer | "
-    "1.20 17763 +HyperVContainer | 1.20 17763 docker | 1.10 14393 docker +HyperVContainer"
+    "1.9 16299 docker +HyperVContainer | 1.20 17763 +HyperVContainer | 1.20 17763 docker | "
+    "1.10 14393 docker +HyperVContainer"
 )
+GONE = "1.21 17763 docker +HyperVContainer | 1.34 20348"
 EXPECTED = {
     F.POD_OS_ADMISSION: (
         "1.24 17763 | 1.37 26100 | 1.23 17763 +IdentifyPodOS",
@@ -31,8 +32,8 @@ EXPECTED = {
         "",
     ),
     F.POD_STATUS_FIELDS: ("1.14 17763 | 1.37 26100", "1.13 17763 | 1.14 17134 docker", ""),
-    F.HYPERV_GATE_ANNOTATION: (HYPER_V, NO_HYPER_V, ""),
-    F.HYPERV_SINGLE_CONTAINER: ("", HYPER_V, NO_HYPER_V),
+    F.HYPERV_GATE_ANNOTATION: (HYPER_V, NO_HYPER_V, GONE),
+    F.HYPERV_SINGLE_CONTAINER: ("", HYPER_V, f"{NO_HYPER_V} | {GONE}"),
     F.HOST_NETWORK: (
         "1.26 17763 +WindowsHostNetwork | 1.32 20348 +WindowsHostNetwork",
         "1.25 17763 +WindowsHostNetwork | 1.33 20348 +WindowsHostNetwork | 1.26 17763 | "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from muntin.lint.rule import Rule
 from muntin.lint.rules import (
+    containers,
     dns,
     identity,
     images,
@@ -22,6 +23,7 @@ from muntin.model.windows import Feature
 
 AREAS = (
     pods,
+    containers,
     scheduling,
     security,
     services,

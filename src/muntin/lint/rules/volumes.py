@@ -113,7 +113,6 @@ RULES: dict[Feature, Rule] = {
     Feature.HOSTPATH_AUTOCREATE: on_pods(_unchecked_host_paths),
     Feature.HOSTPROCESS_NO_PIPE_MOUNTS: on_pods(_host_process_sockets),
     Feature.FILE_MODES: on_pods(where=_is_own_mode, fix=remove),
-    Feature.READ_ONLY_ROOT: on_pods(fix=remove),
     Feature.SECRETS_CLEAR_TEXT: on_pods(),
     Feature.MOUNT_PROPAGATION: on_pods(where=_is_propagated, fix=remove),
     Feature.REGISTRY_NOT_ETC: on_pods(where=equals(*_RESOLVER_FILES)),

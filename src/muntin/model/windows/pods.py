@@ -12,6 +12,7 @@ from muntin.model.gates import (
     Severity,
     row,
     since,
+    until,
 )
 from muntin.model.windows.features import Feature
 
@@ -79,6 +80,7 @@ _KINDS: dict[Feature, Gate] = {
     ),
     Feature.HYPERV_GATE_ANNOTATION: row(
         "The annotation isolation-type: hyperv gives a pod a virtual machine of its own.",
+        scope=Condition(kubernetes=until(1, 20)),
         holds=_RUNS_HYPER_V,
         applies_to=_ISOLATION,
         otherwise=Otherwise.IGNORE,

@@ -169,7 +169,7 @@ _NODES: dict[Feature, Gate] = {
     Feature.EVICTION_DISK: row(
         "File systems have no inodes to run out of: nodefs.inodesFree and imagefs.inodesFree have "
         "no effect.",
-        applies_to=("kubelet evictionHard nodefs.inodesFree", "kubelet --eviction-hard"),
+        applies_to=("kubelet --eviction-hard", "kubelet --eviction-soft"),
         otherwise=Otherwise.IGNORE,
         evidence=Evidence.READ_FROM_CODE,
         source="kubernetes v1.34 pkg/volume/util/fs/fs_windows.go",
@@ -184,7 +184,7 @@ _NODES: dict[Feature, Gate] = {
         ),
         otherwise=Otherwise.REJECT,
         source="doc20, Feature Restrictions; V1.Container",
-        message="Insufficient hugepages-2Mi",
+        message="Insufficient {size}",
         advice="Take the resource out.",
         restates="hugepages-unsupported",
     ),
@@ -196,7 +196,7 @@ _NODES: dict[Feature, Gate] = {
             runtime=_CONTAINERD,
             feature_gate="WindowsCPUAndMemoryAffinity",
         ),
-        applies_to=("kubelet cpuManagerPolicy", "kubelet memoryManagerPolicy"),
+        applies_to=("kubelet --cpu-manager-policy", "kubelet --memory-manager-policy"),
         otherwise=Otherwise.IGNORE,
         evidence=Evidence.READ_FROM_CODE,
         source="K36 pkg/kubelet/cm/container_manager_windows.go; KEP-4885",

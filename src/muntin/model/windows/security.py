@@ -138,6 +138,7 @@ _IGNORED: dict[Feature, Gate] = {
         "root identity and will break non-root policy",
         advice="Set windowsOptions.runAsUserName to ContainerUser beside runAsNonRoot.",
         overrides=Feature.PSC_NONE_WORK,
+        severity=Severity.ERROR,
         restates=("ctr-sc-runasnonroot", "psc-runasnonroot"),
     ),
     Feature.NON_ROOT_IN_ANY_CASE: row(

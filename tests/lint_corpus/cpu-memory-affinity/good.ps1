@@ -1,0 +1,1 @@
+C:\k\kubelet.exe --kubeconfig=C:\k\config --cpu-manager-policy=none

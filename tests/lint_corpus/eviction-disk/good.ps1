@@ -1,0 +1,1 @@
+C:\k\kubelet.exe --kubeconfig=C:\k\config --eviction-hard=nodefs.available<10%
