@@ -66,6 +66,10 @@ class _Command(click.Command):
     help="Least that is exit code 1.  [default: warning]",
 )
 @click.option(
+    "--registry", is_flag=True,
+    help="Ask the registries of images for which Windows builds they are.",
+)  # fmt: skip
+@click.option(
     "--fix", type=click.Choice(["safe", "unsafe"]), metavar="[safe|unsafe]",
     help="Mend files in place; =unsafe also where something could have been meant.",
 )  # fmt: skip
@@ -99,6 +103,7 @@ def _lint(
     output: str,
     level: str | None,
     fail_on: str | None,
+    registry: bool,
     fix: str | None,
     diff: bool,
     prove: bool,
@@ -117,6 +122,10 @@ def _lint(
     wanted = wanted or live
     if fix or diff:
         sources = _fix(sources, wanted, chosen, unsafe=fix == "unsafe", show=diff)
+    if registry:
+        from muntin.lint import registries
+
+        registries.ask(one.documents for one in sources)
     found = report.make(
         sources,
         wanted,

@@ -6,8 +6,8 @@ place in the text is looked up by its path only when something is found there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -49,6 +49,8 @@ class Document:
     column: int = 0
     inside: str = ""
     """Of a text that stands inside another: where it begins there, and the field that holds it."""
+    builds: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """The Windows builds of images, as far as registries told; 0 is an image for any build."""
 
     def mark(self, path: Path) -> tuple[int, int]:
         """Line and column, from 1, of the key at ``path``, or of the nearest that is there."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable
 
-from muntin.kit.errors import Forbidden, Invalid, NotFound
+from muntin.kit.errors import Forbidden, NotFound
 from muntin.lint.documents import Document
+from muntin.lint.node_profile import profile_of_node
 from muntin.lint.profiles import Named
 from muntin.lint.sources import Source
 from muntin.lint.views import mapping, text
@@ -32,7 +32,6 @@ from muntin.model.resources import (
     Resource,
     known,
 )
-from muntin.model.windows_releases import BUILDS, parse_kubernetes
 from muntin.seams.kube import Object
 from muntin.seams.kube.client import Client
 from muntin.seams.kube.http import HttpTransport, load_kubeconfig
@@ -43,7 +42,6 @@ KINDS = (
     REPLICATION_CONTROLLERS, JOBS, CRON_JOBS, SERVICES, CONFIG_MAPS, HORIZONTAL_POD_AUTOSCALERS,
     STORAGE_CLASSES, PERSISTENT_VOLUMES, PERSISTENT_VOLUME_CLAIMS, _NETWORK_POLICIES,
 )  # fmt: skip
-_KERNEL = re.compile(r"10\.0\.(\d+)(?:\.(\d+))?")
 
 
 def read(kubeconfig: str, context: str = "") -> tuple[list[Source], list[Named]]:
@@ -107,36 +105,3 @@ def profiles(nodes: Iterable[Object]) -> list[Named]:
             versions = f"{info.get('kubeletVersion')} {info.get('kernelVersion')}"
             found.append((profile, versions, [name]))
     return [Named(f"{versions}: {', '.join(names)}", profile) for profile, versions, names in found]
-
-
-def profile_of_node(node: Object) -> Profile | None:
-    """What a Node says of itself; None if it is no Windows node or says no version.
-
-    It does not say its network plugin, which is taken to be the usual one.
-    """
-    info = mapping(mapping(node.get("status")).get("nodeInfo"))
-    labels = mapping(mapping(node.get("metadata")).get("labels"))
-    os = info.get("operatingSystem") or labels.get("kubernetes.io/os")
-    kernel = _KERNEL.match(text(info.get("kernelVersion")))
-    if os != "windows" or kernel is None:
-        return None
-    try:
-        kubernetes = parse_kubernetes(text(info.get("kubeletVersion")))
-    except Invalid:
-        return None
-    runtime, _, version = text(info.get("containerRuntimeVersion")).partition("://")
-    build = int(kernel[1])
-    rows = [row for row in BUILDS if row.build <= build] or [BUILDS[0]]
-    return Profile(
-        build=build,
-        revision=int(kernel[2] or rows[-1].revision),
-        kubernetes=kubernetes,
-        hns=rows[-1].hns,
-        runtime=runtime or "containerd",
-        versions={runtime: _version(version)} if _version(version) else {},
-    )
-
-
-def _version(text_of_it: str) -> tuple[int, ...]:
-    match = re.match(r"v?(\d+(?:\.\d+)*)", text_of_it)
-    return tuple(int(part) for part in match[1].split(".")) if match else ()

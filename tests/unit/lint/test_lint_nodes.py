@@ -2,7 +2,8 @@
 
 import pytest
 
-from muntin.lint.live import profile_of_node, profiles, sources
+from muntin.lint.live import profiles, sources
+from muntin.lint.node_profile import profile_of_node
 
 
 def node(name="win01", **info):

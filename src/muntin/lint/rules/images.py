@@ -18,6 +18,7 @@ _OWN_ROWS = (
     Feature.IMAGE_MATCH_1709,
     Feature.IMAGE_MATCH_1803,
 )
+_ANY = 0
 # Where a tag says more than the build, the build is a part of it: 8.0-nanoserver-ltsc2022.
 _PARTS = re.compile(r"[-_]")
 
@@ -39,13 +40,21 @@ def build_of(image: str) -> WindowsBuild | None:
     return known[-1] if known else None
 
 
-def _mismatches(pod: Pod, profiles: Profiles) -> Iterator[tuple[Container, WindowsBuild, Profiles]]:
-    """Containers with the builds of their images and the profiles that do not run those."""
+def _mismatches(
+    pod: Pod, profiles: Profiles
+) -> Iterator[tuple[Container, WindowsBuild | None, Profiles]]:
+    """Containers, the builds that their names tell, and the profiles that do not run them."""
     for container in pod.containers:
-        build = build_of(container.image)
-        if build is None or pod.host_process(container):
+        if pod.host_process(container):
             continue
-        wrong = tuple(one for one in _meant(pod, profiles) if not image_runs(build.build, one))
+        build = build_of(container.image)
+        told = pod.object.document.builds.get(container.image)
+        if told is None and build is not None:
+            told = frozenset({build.build})
+        if told is None or _ANY in told:
+            continue
+        meant = _meant(pod, profiles)
+        wrong = tuple(one for one in meant if not any(image_runs(own, one) for own in told))
         if wrong:
             yield container, build, wrong
 
@@ -57,10 +66,10 @@ def _meant(pod: Pod, profiles: Profiles) -> Profiles:
     return tuple(one for one, row in rows if not wanted or (row and row.version == wanted))
 
 
-def _fix(container: Container, build: WindowsBuild, wrong: Profiles) -> Fix | None:
+def _fix(container: Container, build: WindowsBuild | None, wrong: Profiles) -> Fix | None:
     """The tag of the node's release; safe for base images, which are there for each."""
     rows = {row.build: row for one in wrong if (row := release_of(one)) is not None}
-    if len(rows) != 1 or "@" in container.image:
+    if build is None or len(rows) != 1 or "@" in container.image:
         return None
     [row] = rows.values()
     name, tag = _split(container.image)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from muntin.lint.node_profile import profile_of_node
 from muntin.lint.places import Place
 from muntin.lint.rule import Profiles, Rule, on_objects
 from muntin.lint.views import Object
@@ -55,8 +56,6 @@ def _node(feature: Feature) -> Rule:
     def check(item: Object, profiles: Profiles) -> Iterator[Place]:
         if item.group:
             return
-        from muntin.lint.live import profile_of_node  # not at start: it reads clusters too
-
         own = profile_of_node(item.data)
         if own is not None and GATES[feature].state(own) is State.SHUT:
             yield Place((*item.path, *_ROWS[feature]), profiles=())
