@@ -201,10 +201,38 @@ def answers(
         old.down()
 
 
-@pytest.mark.parametrize(
-    "feature",
-    [pytest.param(one, id=str(one), marks=pytest.mark.reproduces(one)) for one in REFUSED],
+@pytest.mark.reproduces(
+    Feature.FORBIDS_HOSTPID,
+    Feature.FORBIDS_HOSTIPC,
+    Feature.FORBIDS_HOSTUSERS,
+    Feature.FORBIDS_SHAREPROCESSNAMESPACE,
+    Feature.FORBIDS_PSC_APPARMORPROFILE,
+    Feature.FORBIDS_PSC_SELINUXOPTIONS,
+    Feature.FORBIDS_PSC_SECCOMPPROFILE,
+    Feature.FORBIDS_PSC_FSGROUP,
+    Feature.FORBIDS_PSC_FSGROUPCHANGEPOLICY,
+    Feature.FORBIDS_PSC_SYSCTLS,
+    Feature.FORBIDS_PSC_RUNASUSER,
+    Feature.FORBIDS_PSC_RUNASGROUP,
+    Feature.FORBIDS_PSC_SUPPLEMENTALGROUPS,
+    Feature.FORBIDS_PSC_SUPPLEMENTALGROUPSPOLICY,
+    Feature.FORBIDS_PSC_SELINUXCHANGEPOLICY,
+    Feature.FORBIDS_CTR_APPARMORPROFILE,
+    Feature.FORBIDS_CTR_SELINUXOPTIONS,
+    Feature.FORBIDS_CTR_SECCOMPPROFILE,
+    Feature.FORBIDS_CTR_CAPABILITIES,
+    Feature.FORBIDS_CTR_READONLYROOTFILESYSTEM,
+    Feature.FORBIDS_CTR_PRIVILEGED,
+    Feature.FORBIDS_CTR_ALLOWPRIVILEGEESCALATION,
+    Feature.FORBIDS_CTR_PROCMOUNT,
+    Feature.FORBIDS_CTR_RUNASUSER,
+    Feature.FORBIDS_CTR_RUNASGROUP,
+    Feature.FORBIDS_RESOURCES,
+    Feature.POD_OS_LINUX_WINDOWSOPTIONS,
+    Feature.HOSTPROCESS_NEEDS_HOSTNETWORK,
+    Feature.HOSTPROCESS_ALL_OR_NONE,
 )
+@pytest.mark.parametrize("feature", REFUSED, ids=str)
 def test_what_an_api_refuses_of_pods_for_windows(answers, feature: Feature):
     new, old = answers
     _, field, words = REFUSED[feature]
@@ -212,3 +240,12 @@ def test_what_an_api_refuses_of_pods_for_windows(answers, feature: Feature):
     assert f"{field}: " in new[name]
     assert words in new[name]
     assert name not in old, "1.20 does not know whether a pod is for Windows"
+
+
+def test_the_mark_names_all_of_them():
+    (mark,) = [
+        one
+        for one in test_what_an_api_refuses_of_pods_for_windows.pytestmark
+        if one.name == "reproduces"
+    ]
+    assert set(mark.args) == set(REFUSED)

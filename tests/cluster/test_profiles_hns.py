@@ -159,12 +159,27 @@ EDGES: dict[Feature, tuple[Act, str, str, str]] = {
 }
 
 
-def edges(features: dict[Feature, Any]) -> Any:
-    marks = pytest.mark.reproduces
-    return [pytest.param(one, id=str(one), marks=marks(one)) for one in features]
-
-
-@pytest.mark.parametrize("feature", edges(EDGES))
+@pytest.mark.reproduces(
+    Feature.HNS_VERSION_QUERY,
+    Feature.HCN_V2,
+    Feature.ACL_LISTS,
+    Feature.ACL_PROTOCOL_252,
+    Feature.REMOTE_SUBNET,
+    Feature.HOST_ROUTE,
+    Feature.DSR,
+    Feature.SLASH32_ENDPOINTS,
+    Feature.VXLAN_PORT,
+    Feature.SET_POLICY,
+    Feature.L4_PROXY,
+    Feature.L4_WFP_PROXY,
+    Feature.TIER_ACL,
+    Feature.NETWORK_ACL,
+    Feature.NESTED_IP_SET,
+    Feature.DISABLE_HOST_PORT,
+    Feature.MODIFY_LOAD_BALANCER,
+    Feature.ACCELNET,
+)
+@pytest.mark.parametrize("feature", EDGES, ids=str)
 def test_hns_does_what_its_release_can(profiles: ProfileLab, feature: Feature):
     act, works, fails, words = EDGES[feature]
     for node in works.split():
@@ -185,3 +200,10 @@ def test_a_second_address_is_refused_for_the_reason_of_the_release(profiles: Pro
     for node, words in (("w20h2", "one address an endpoint"), ("w2022", "IPv6 is not emulated")):
         with pytest.raises(HnsFailure, match=words):
             profiles.hns(node, two)
+
+
+def test_the_mark_names_all_of_them():
+    (mark,) = [
+        one for one in test_hns_does_what_its_release_can.pytestmark if one.name == "reproduces"
+    ]
+    assert set(mark.args) == set(EDGES)
