@@ -7,6 +7,7 @@ from objects import NOW, at, said, status_of
 from muntin.controllers.rules import job as rules
 from muntin.controllers.rules import ttl_after_finished
 from muntin.controllers.rules.actions import Failure, Note
+from muntin.controllers.rules.job_backoff import Backoff
 from muntin.controllers.rules.job_pods import FINALIZER
 from muntin.model.features import features_of
 
@@ -141,8 +142,7 @@ def test_while_a_replacement_waits_nothing_is_active():
     leaving = status_of(look(owner, a, going("b"), ended))
     assert (leaving.get("active"), leaving["terminating"]) == (None, 1)
     also = run("d", "Failed", ended=-4)
-    old = status_of(look(owner, a, ended, also, features=features_of((1, 26))))
-    assert old["active"] == 1
+    assert said(look(owner, a, ended, also, features=features_of((1, 26)))) == ["again 6"]
 
 
 def test_while_a_replacement_waits_beside_ready_pods_nothing_is_said():
@@ -197,6 +197,25 @@ def test_restarts_in_place_count_against_the_limit():
     assert end_of(job(RUNNING, restart="OnFailure", backoffLimit=0), pod) == [
         ("FailureTarget", *LIMIT)
     ]
+
+
+def test_before_1_31_restarts_end_a_job_unannounced():
+    old = features_of((1, 30))
+    owner = job({**RUNNING, "active": 1}, restart="OnFailure", backoffLimit=2)
+    pod = run("a")
+    pod["status"]["containerStatuses"] = [{"name": "c", "restartCount": 2}]
+    memory = Backoff().seeing(owner, [pod])
+    first = rules.reconcile(
+        rules.Snapshot(job=owner, pods=[pod], backoff=memory, features=old), NOW
+    )
+    assert said(first)[0] == "delete pod a"
+    assert conditions(status_of(first)) == []
+    # the pod is gone, and with it what it told
+    status = {"startTime": at(-9), "ready": 0, "failed": 1, "uncountedTerminatedPods": {}}
+    left = rules.Snapshot(
+        job={**owner, "status": status}, pods=[], backoff=memory.seeing(owner, []), features=old
+    )
+    assert conditions(status_of(rules.reconcile(left, NOW))) == ["Failed"]
 
 
 def test_active_for_too_long():

@@ -75,21 +75,21 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if claimed.patches:
         return list(claimed.patches)
     found = tally(job, claimed.owned, features)
-    end = end_of(job, found, features, now)
+    end = end_of(job, found, features, now, restarted=snapshot.backoff.restarted)
     if end is not None:
         return [*delete_pods(job, found.active), *_tell(snapshot, found, end, now)]
     actions: list[Action] = []
     if not pods.is_deleting(job):
         actions = scale(job, found, snapshot.backoff, features, now)
     changes = any(isinstance(action, InBatches) for action in actions)
-    waits = ApiFeature.JOB_BACKOFF_BY_PODS in features and any(
-        isinstance(action, Again) for action in actions
-    )
+    waits = any(isinstance(action, Again) for action in actions)
     resumes = not is_suspended(job) and pods.is_condition_true(job, "Suspended")
     if changes and snapshot.failure is None and not resumes:
         return actions  # the status tells of them when they are to be seen
-    if waits and found.ready:
-        return actions  # nothing would be active, and no API server takes that with ready pods
+    if waits and (found.ready or ApiFeature.JOB_BACKOFF_BY_PODS not in features):
+        # Nothing would be active, and no API server takes that with ready pods. Before 1.27 the
+        # whole Job was looked at later.
+        return actions
     done = completion(job, found, features)
     return [*actions, *_tell(snapshot, found, done, now, backs_off=waits)]
 

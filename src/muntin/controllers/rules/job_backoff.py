@@ -26,21 +26,26 @@ ONCE_MAX_S = 360.0
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Failures since the last success: what is remembered of pods when they are gone."""
+    """Failures since the last success: what is remembered of pods when they are gone.
+
+    ``restarted``: containers that are restarted in their pods have used up the back-off limit.
+    """
 
     failures: Mapping[str, float] = field(default_factory=dict)
     last_success: float = float("-inf")
+    restarted: bool = False
 
     def seeing(self, job: Object, some: Iterable[Object]) -> Backoff:
         """With what ``some`` pods of ``job`` tell; seeing a pod again changes nothing."""
         failures, last_success = dict(self.failures), self.last_success
+        some = list(some)
         for pod in some:
             if pods.phase(pod) == "Succeeded":
                 last_success = max(last_success, finished_at(pod))
             elif has_failed(pod, job) and (is_tracked(pod) or not pods.is_deleting(pod)):
                 failures.setdefault(pod["metadata"]["uid"], finished_at(pod))
         later = {uid: at for uid, at in failures.items() if at > last_success}
-        return Backoff(later, last_success)
+        return Backoff(later, last_success, self.restarted or _too_often(job, some))
 
     def remaining_s(self, now: float, features: Collection[ApiFeature]) -> float:
         """How long to wait before the next pod is created."""
@@ -48,6 +53,18 @@ class Backoff:
         if ApiFeature.JOB_BACKOFF_BY_PODS in features:
             return _remaining_s(count, last, now)
         return _remaining_s(max(count - 1, 0), last, now, ONCE_MAX_S)
+
+
+def _too_often(job: Object, some: Iterable[Object]) -> bool:
+    if job["spec"]["template"]["spec"].get("restartPolicy") != "OnFailure":
+        return False
+    restarts = 0
+    for pod in some:
+        status = pod.get("status") or {}
+        if pods.phase(pod) in ("Running", "Pending"):
+            for part in ("initContainerStatuses", "containerStatuses"):
+                restarts += sum(int(row.get("restartCount") or 0) for row in status.get(part) or ())
+    return restarts >= max(1, int(job["spec"]["backoffLimit"]))
 
 
 def index_remaining_s(replaced: Object | None, now: float) -> float:

@@ -54,12 +54,22 @@ def deadline(job: Object) -> float | None:
     return started + float(limit_s)
 
 
-def end_of(job: Object, tally: Tally, features: Collection[ApiFeature], now: float) -> End | None:
-    """The end that the Job has come to, whatever it still runs; None if it goes on."""
+def end_of(
+    job: Object,
+    tally: Tally,
+    features: Collection[ApiFeature],
+    now: float,
+    *,
+    restarted: bool = False,
+) -> End | None:
+    """The end that the Job has come to, whatever it still runs; None if it goes on.
+
+    ``restarted``: its containers were, too often.
+    """
     return (
         _announced(job)
         or _by_failure_policy(job, tally)
-        or _by_limits(job, tally, features, now)
+        or _by_limits(job, tally, features, now, restarted)
         or (_by_indexes(job, tally, features) if is_indexed(job) else None)
     )
 
@@ -98,35 +108,17 @@ def _by_failure_policy(job: Object, tally: Tally) -> End | None:
 
 
 def _by_limits(
-    job: Object, tally: Tally, features: Collection[ApiFeature], now: float
+    job: Object, tally: Tally, features: Collection[ApiFeature], now: float, restarted: bool
 ) -> End | None:
     announced = ApiFeature.JOB_ENDS_ANNOUNCED in features
-    restarted = _has_restarted_too_often(job, tally)
     if restarted or tally.failed > job["spec"]["backoffLimit"]:
-        # Restarts are told by running pods only: they are gone once the pods are.
-        told = announced or (restarted and ApiFeature.JOB_TRACKING in features)
         message = "Job has reached the specified backoff limit"
-        return End(FAILED, "BackoffLimitExceeded", message, told)
+        return End(FAILED, "BackoffLimitExceeded", message, announced)
     until = deadline(job)
     if until is not None and now >= until:
         message = "Job was active longer than specified deadline"
         return End(FAILED, "DeadlineExceeded", message, announced)
     return None
-
-
-def _has_restarted_too_often(job: Object, tally: Tally) -> bool:
-    """Whether containers that are restarted in their pods used up the back-off limit."""
-    if job["spec"]["template"]["spec"].get("restartPolicy") != "OnFailure":
-        return False
-    restarts = 0
-    for pod in tally.pods:
-        status = pod.get("status") or {}
-        if pods.phase(pod) in ("Running", "Pending"):
-            for field in ("initContainerStatuses", "containerStatuses"):
-                restarts += sum(
-                    int(row.get("restartCount") or 0) for row in status.get(field) or ()
-                )
-    return restarts >= max(1, int(job["spec"]["backoffLimit"]))
 
 
 def _by_indexes(job: Object, tally: Tally, features: Collection[ApiFeature]) -> End | None:
