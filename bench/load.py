@@ -17,6 +17,8 @@ from muntin.seams.kube.client import Client
 
 CREATORS = 20
 LIMIT_S = 900.0
+SHOWING = ("ADDED", "MODIFIED")
+"""Events of a watch that show an object as it is now."""
 
 
 def spec(image: str) -> Object:
@@ -75,7 +77,7 @@ async def watching(
 
     async def follow() -> None:
         async for event in client.watch(resource, "default", resource_version=revision):
-            if event.type != "DELETED" and look(event.object):
+            if event.type in SHOWING and look(event.object):
                 return
 
     task = asyncio.create_task(follow())

@@ -156,7 +156,7 @@ class _Story:
         try:
             revision = (await client.list(PODS, "default")).resource_version
             async for event in client.watch(PODS, "default", resource_version=revision):
-                if event.type != "DELETED" and self._is_over(event.object):
+                if event.type in load.SHOWING and self._is_over(event.object):
                     return
         finally:
             node.cancel()
@@ -167,7 +167,7 @@ class _Story:
         watch = client.watch(NODES, resource_version=revision, field_selector=only)
         async for event in watch:
             found = event.object
-            if event.type == "BOOKMARK":
+            if event.type not in load.SHOWING:
                 continue
             if not pods.is_condition_true(found, "Ready"):
                 self._note("NotReady")
@@ -178,8 +178,6 @@ class _Story:
                 self._note("tainted")
 
     def _is_over(self, pod: Object) -> bool:
-        if "spec" not in pod:  # a bookmark
-            return False
         name = pod["metadata"]["name"]
         if pods.node_name(pod) == self._node:
             if pods.is_deleting(pod):
