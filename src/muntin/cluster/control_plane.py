@@ -42,6 +42,7 @@ from muntin.model.features import ApiFeature, features_of, is_in
 from muntin.model.windows_releases import git_version
 from muntin.scheduler import loop as scheduler
 from muntin.scheduler.config import SchedulerConfig
+from muntin.seams.kube import Transport
 from muntin.seams.kube.client import Client
 
 ADMIN = ("kubernetes-admin", "system:masters")
@@ -66,15 +67,16 @@ async def run(config: ClusterConfig, seat: Seat, listeners: Sequence[socket.sock
         await server.serve(_listeners(paths, seat, listeners))
         client_for = _clients(server)
 
-        async def manage() -> None:
+        async def manage(may_write: elections.MayWrite) -> None:
             await controllers.run(
                 _controllers_config(config, paths),
-                client_for,
+                _clients(server, may_write),
                 directories=local_storage.NodeDirectories(config),
             )
 
-        async def place() -> None:
-            await scheduler.run(_scheduler_config(config), client_for("system:kube-scheduler"))
+        async def place(may_write: elections.MayWrite) -> None:
+            client = _clients(server, may_write)("system:kube-scheduler")
+            await scheduler.run(_scheduler_config(config), client)
 
         for name, work in (("controller-manager", manage), ("scheduler", place)):
             client = client_for(f"system:kube-{name}")
@@ -108,14 +110,19 @@ async def _beside(
         group.create_task(cluster_metrics.run(config, paths, admin, metrics_client))
 
 
-def _clients(server: ApiServer) -> ClientFor:
-    """In-process clients by user name."""
+def _clients(server: ApiServer, may_write: elections.MayWrite | None = None) -> ClientFor:
+    """In-process clients by user name; with ``may_write``, for who may lose the lead."""
 
     def client_for(name: str) -> Client:
+        agent = name
         if name.startswith(_SERVICE_ACCOUNT):
-            namespace, _, account = name.removeprefix(_SERVICE_ACCOUNT).partition(":")
-            return Client(server.service_account(namespace, account), user_agent=account)
-        return Client(server.user(name), user_agent=name)
+            namespace, _, agent = name.removeprefix(_SERVICE_ACCOUNT).partition(":")
+            transport: Transport = server.service_account(namespace, agent)
+        else:
+            transport = server.user(name)
+        if may_write is not None:
+            transport = elections.Leading(transport, may_write)
+        return Client(transport, user_agent=agent)
 
     return client_for
 

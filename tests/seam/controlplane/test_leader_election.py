@@ -8,10 +8,11 @@ from control_plane import key_pem
 
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
+from muntin.cluster.elections import Leading
 from muntin.kit import errors
 from muntin.kit.clock import FakeClock
 from muntin.model.elections import ElectionConfig
-from muntin.model.resources import EVENTS, LEASES
+from muntin.model.resources import CONFIG_MAPS, EVENTS, LEASES
 from muntin.seams.kube.client import Client
 from muntin.seams.kube.leases import LeaderElection
 from muntin.seams.store.memory import MemoryStore
@@ -161,6 +162,34 @@ def test_who_cannot_renew_stops_before_another_begins():
         await elections.pass_s(30)
         assert await elections.leader() == "second"
         assert elections.working == {"second"}
+
+    elections(scenario)
+
+
+class Stopped(FakeClock):
+    """A clock that may go on while its process stands still."""
+
+    def go_on(self, seconds):
+        self._time += seconds
+
+
+def test_who_was_stopped_writes_nothing_once_another_may_lead():
+    async def scenario(elections):
+        elections.clock = Stopped()
+        first = elections.add("first")
+        assert await elections.leader() == "first"
+        client = Client(
+            Leading(elections.server.user("a", "system:masters"), lambda: first.election.may_act)
+        )
+        new = {"apiVersion": "v1", "kind": "ConfigMap"}
+        await client.create(CONFIG_MAPS, {**new, "metadata": {"name": "a"}}, "default")
+        elections.clock.go_on(14)
+        await client.create(CONFIG_MAPS, {**new, "metadata": {"name": "b"}}, "default")
+        elections.clock.go_on(2)
+        assert first.election.leads  # it does not know yet
+        with pytest.raises(errors.Unavailable, match="leads no longer"):
+            await client.create(CONFIG_MAPS, {**new, "metadata": {"name": "c"}}, "default")
+        assert (await client.get(CONFIG_MAPS, "a", "default"))["metadata"]["name"] == "a"
 
     elections(scenario)
 

@@ -47,6 +47,15 @@ class LeaderElection:
         self._lease: Object | None = None
         self._seen: Object = {}  # what it said last, and since when
         self._seen_at = 0.0
+        self._own_until = 0.0  # nobody can have taken it before
+
+    @property
+    def may_act(self) -> bool:
+        """Whether this candidate leads, and nobody else can by now.
+
+        Who was stopped for a while finds that out here, before anything of it has run again.
+        """
+        return self.leads and self._clock.monotonic() < self._own_until
 
     async def lead(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run ``work`` whenever this candidate leads, and for as long; for ever.
@@ -92,9 +101,13 @@ class LeaderElection:
                 renewed = self._clock.monotonic()
 
     async def _try_within(self, seconds: float) -> bool:
+        began = self._clock.monotonic()
         try:
             async with asyncio.timeout(seconds):
-                return await self._try()
+                if await self._try():
+                    self._own_until = began + self._config.lease_duration_s
+                    return True
+                return False
         except TimeoutError:
             log.warning("lease not written in time", **fields(lease=self._name))
         except errors.MuntinError as err:
