@@ -184,7 +184,7 @@ class _Walk:
 
     def _member(self, shape: Shape, value: Any, path: Path) -> Any:
         if value is None:  # Go reads null as the zero value of a member
-            return _ZERO.get(shape.code, dict)()
+            return "0" if shape.ref == QUANTITY else _ZERO.get(shape.code, dict)()
         return self.value(shape, value, path)
 
     def _reference(self, ref: str, value: Any, path: Path) -> Any:

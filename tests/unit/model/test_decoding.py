@@ -148,6 +148,12 @@ def test_a_null_value_of_a_map_is_the_empty_text() -> None:
     assert found["data"] == {"a": ""}
 
 
+def test_a_null_quantity_of_a_map_is_0() -> None:
+    container = {"name": "c", "resources": {"limits": {"cpu": None}}}
+    found = decoding.decode(TYPES, PODS, {"spec": {"containers": [container]}}).object
+    assert found["spec"]["containers"][0]["resources"] == {"limits": {"cpu": "0"}}
+
+
 def test_zero_values_that_upstream_writes_are_there() -> None:
     condition = {"type": "Ready", "status": "True"}
     found = decoding.decode(TYPES, PODS, {**pod(), "status": {"conditions": [condition]}}).object
