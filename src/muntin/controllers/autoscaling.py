@@ -14,7 +14,7 @@ from muntin.controllers.catalog import Catalog
 from muntin.controllers.controller import Round, Source
 from muntin.controllers.rules import horizontal
 from muntin.controllers.rules import horizontal_metrics as metrics
-from muntin.controllers.rules.actions import Action
+from muntin.controllers.rules.actions import Action, Again
 from muntin.controllers.rules.horizontal_behavior import Memory
 from muntin.controllers.rules.horizontal_metrics import Reading, source_of
 from muntin.controllers.rules.horizontal_settings import Settings
@@ -36,7 +36,7 @@ class ScaleClient(KubeClient, RawClient, Protocol):
 
 
 class HorizontalPodAutoscalers:
-    """Looks at each autoscaler again and again; changes of its status alone are its own."""
+    """Looks at each autoscaler once in a period; changes of its status alone are its own."""
 
     name = "horizontal-pod-autoscaler"
     account = "horizontal-pod-autoscaler"
@@ -59,6 +59,7 @@ class HorizontalPodAutoscalers:
         self._settings = settings
         self._features = features
         self._specs: dict[str, object] = {}
+        self._new: set[str] = set()
         self._memories: dict[str, Memory] = {}
         self._selectors: dict[str, Selector] = {}
         self.sources = (Source(HORIZONTAL_POD_AUTOSCALERS, self._of_hpa),)
@@ -68,16 +69,21 @@ class HorizontalPodAutoscalers:
         if self._hpas.get(key) is None:
             for known in (self._specs, self._memories, self._selectors):
                 known.pop(key, None)
+            self._new.discard(key)
             return []
         if self._specs.get(key) == hpa["spec"]:
             return []
         self._specs[key] = hpa["spec"]
+        self._new.add(key)
         return [key]
 
     async def plan(self, round: Round) -> Sequence[Action]:
         hpa = self._hpas.get(round.key)
         if hpa is None:
             return ()
+        if round.key in self._new:  # it has its turn after a period, as all others
+            self._new.discard(round.key)
+            return (Again(self._settings.sync_period_s),)
         resource, snapshot = await self._snapshot(hpa)
         decision = horizontal.decide(snapshot, self._clock.now())
         error = None

@@ -17,6 +17,7 @@ from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
 from muntin.controllers import loop as controllers
 from muntin.controllers.config import ControllersConfig
+from muntin.controllers.rules.horizontal_settings import Settings
 from muntin.kit import errors
 from muntin.model.features import features_of
 from muntin.model.resources import LEASES, NODES, PODS, SERVICE_ACCOUNTS
@@ -27,6 +28,8 @@ from muntin.seams.kube.informer import Informer, OnChange
 from muntin.seams.store.memory import MemoryStore
 
 PATIENCE_S = 20
+AUTOSCALED_S = 0.5
+"""How often autoscalers are looked at."""
 
 
 def key_pem():
@@ -170,6 +173,7 @@ async def control_plane(
             cluster_cidr=ipaddress.ip_network("10.244.0.0/16"),
             node_grace_s=node_grace_s,
             features=features_of(version),
+            autoscaling=Settings(sync_period_s=AUTOSCALED_S),
         )
         clients = client_for(server)
         tasks = [
