@@ -21,8 +21,13 @@ from muntin.model.gates import Version
 from muntin.model.windows_releases import nearest_api
 
 REFUSES, UNKNOWN, UNSERVED = "api-refuses", "unknown-field", "api-unserved"
+INDENTATION = "indentation"
 _PROGRAMS = frozenset({"apiextensions.k8s.io", "admissionregistration.k8s.io"})
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
+# Fields that stand in metadata and spec alone, in no object itself.
+_INNER = frozenset(
+    {"name", "labels", "annotations", "replicas", "selector", "template", "containers", "ports"}
+)
 _NAMESPACE = "default"
 _UID = "00000000-0000-4000-8000-000000000000"
 Map = dict[str, Any]
@@ -56,6 +61,9 @@ class Api:
         from muntin.model.decoding import Undecodable, decode
         from muntin.model.resources import by_kind, life_of
 
+        if (lost := _flat(item.data)) is not None:
+            yield self._said(INDENTATION, (lost,), f"{lost} has nothing in it")
+            return
         row = by_kind(views.text(item.data.get("apiVersion")), item.kind)
         if row is None or row.group in _PROGRAMS:
             return
@@ -110,6 +118,13 @@ class Api:
             meta["uid"] = _UID
             select_own_pods(obj)
         return validation.validate_create(stored, obj, row.api_version, self.version)
+
+
+def _flat(data: Map) -> str | None:
+    """Which part of the object lost its fields to the object itself, if one did."""
+    loose = data.keys() & _INNER
+    empty = [name for name in ("metadata", "spec") if name in data and data[name] is None]
+    return empty[0] if empty and len(loose) > 1 else None
 
 
 def said_of(apis: Sequence[Api], item: views.Object) -> list[Said]:

@@ -16,7 +16,8 @@ PROGRAMS = (
     "kubelet", "kube-proxy", "kubeadm", "flanneld", "kube-apiserver", "kube-controller-manager",
     "kube-scheduler", "kubectl", "docker", "dockerd", "containerd", "netsh", "route",
 )  # fmt: skip
-_PROGRAM = re.compile(rf"(?<![\w$-])({'|'.join(PROGRAMS)})(\.exe)?(?![\w-]|\.\w)", re.IGNORECASE)
+_NAMES = "|".join((*PROGRAMS, r"proxy(?=\.exe)"))  # as kube-proxy was called when it was built
+_PROGRAM = re.compile(rf"(?<![\w$-])({_NAMES})(\.exe)?(?![\w-]|\.\w)", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\w*?(kubelet|kube-?proxy|flanneld?)\w*", re.IGNORECASE)
 _FLAG = re.compile(
     r"(?<![\w-])(--[A-Za-z][\w.-]*|-v)"
@@ -54,7 +55,7 @@ def _joined(text: str) -> str:
 
 def _program(name: str) -> str:
     name = name.lower()
-    return {"kubeproxy": "kube-proxy", "flannel": "flanneld"}.get(name, name)
+    return {"kubeproxy": "kube-proxy", "proxy": "kube-proxy", "flannel": "flanneld"}.get(name, name)
 
 
 def _flags(line: str, after: int, base: int) -> Iterator[Flag]:

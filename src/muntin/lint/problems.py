@@ -17,6 +17,8 @@ PROBLEMS = {
     "unknown-field": "The API knows no such field: it is dropped, or the object is refused.",
     "api-unserved": "The API of that version serves no such kind.",
     "unknown-flag": "The program has never had that flag: it does not start with it.",
+    "glued-flags": "Two flags ran into one: a space is missing between them.",
+    "indentation": "The fields of the object stand side by side: their indentation is lost.",
     "ignore-unknown": "A comment ignores a rule that does not exist.",
     "ignore-reason": "A comment ignores a rule and does not say why.",
 }

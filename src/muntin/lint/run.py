@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from muntin.lint import binding, commands, views
+from muntin.lint import binding, commands, flags, views
 from muntin.lint.api import UNKNOWN, Api, apis, said_of
 from muntin.lint.configs import config_of, embedded
 from muntin.lint.documents import Document, Problem
+from muntin.lint.fields import patterns
 from muntin.lint.findings import Finding
 from muntin.lint.json_text import place as place_of
 from muntin.lint.places import Fix, Place, path_text
@@ -22,7 +22,6 @@ from muntin.lint.rules import RULES
 from muntin.lint.texts import read_text
 from muntin.model.gates import Gate, Severity
 from muntin.model.windows import GATES, Feature
-from muntin.model.windows.program_flags import FLAGS, SINCE
 
 _REFUSED = (Severity.ERROR,)
 _BRACES = re.compile(r"\{([\w-]+)\}")
@@ -53,7 +52,7 @@ class Linter:
             for one in self._of_api(item):
                 if (one.file, one.line, one.field) not in known:  # a row says more of it
                     found.append(one)
-        found += [one for command in given.commands for one in self._of_flags(command)]
+        found += [one for item in given.commands for one in flags.of_command(item, self.profiles)]
         return sorted(found, key=Finding.order)
 
     @cached_property
@@ -77,35 +76,6 @@ class Linter:
                 index=item.document.index,
             )
 
-    def _of_flags(self, command: views.Command) -> Iterator[Finding]:
-        """Flags that the command's program has never had."""
-        names = tuple(one.name for one in self.profiles if one.profile.kubernetes >= SINCE)
-        if not names or command.program not in FLAGS:
-            return
-        for flag in command.flags:
-            if flag.name.lstrip("-") in FLAGS[command.program]:
-                continue
-            path = flag.path or command.path
-            document, item = command.document, command.object
-            line, column = (
-                place_of(document.text, flag.span[0]) if flag.span else document.mark(path)
-            )
-            near = get_close_matches(flag.name.lstrip("-"), FLAGS[command.program], 1)
-            yield Finding(
-                rule="unknown-flag",
-                severity=Severity.ERROR,
-                file=document.file,
-                line=line,
-                column=column,
-                field=flag.name,
-                object=item.describe() if item else "",
-                summary=PROBLEMS["unknown-flag"],
-                message=f"unknown flag: {flag.name}",
-                advice=f"Perhaps --{near[0]} is meant." if near else "",
-                profiles=names,
-                index=document.index,
-            )
-
     def _walk(self, given: views.Given) -> Iterator[Finding]:
         for pod in given.pods:
             target = Target.POD if pod.os == binding.WINDOWS else Target.LINUX_POD
@@ -124,9 +94,13 @@ class Linter:
     def _ask(
         self, target: Target, view: views.View, item: views.Object | None, kind: str = ""
     ) -> Iterator[Finding]:
+        document = view_document(view)
+        held = _held(view)
         for active in self._active[target]:
+            if active.wants is not None and active.wants.isdisjoint(held):
+                continue
             if not active.rule.kinds or kind in active.rule.kinds:
-                yield from active.findings(view, view_document(view), item)
+                yield from active.findings(view, document, item)
 
 
 def view_document(view: views.View) -> Document:
@@ -134,6 +108,16 @@ def view_document(view: views.View) -> Document:
     if isinstance(view, views.Pod | views.Service):
         return view.object.document
     return view.document
+
+
+def _held(view: views.View) -> set[str]:
+    """Which fields a pod has, and which its containers, so that rules on others are passed over."""
+    if not isinstance(view, views.Pod):
+        return set()
+    held = set(view.spec)
+    for container in view.containers:
+        held.update(f"containers.{name}" for name in container.data)
+    return held
 
 
 def gather(documents: Iterable[Document]) -> views.Given:
@@ -165,14 +149,32 @@ def gather(documents: Iterable[Document]) -> views.Given:
     return given
 
 
-class _Active:
-    """One rule with those of the profiles that its row speaks of."""
+_ON_PODS = (Target.POD, Target.LINUX_POD)
 
-    __slots__ = ("feature", "meant", "profiles", "row", "rule")
+
+def _wants(row: Gate) -> frozenset[str] | None:
+    """The fields of a pod, or of its containers, that a row speaks of; None if of others too."""
+    found = set()
+    for pattern in (one for text in row.applies_to for one in patterns(text)):
+        if pattern[0] != "spec" or len(pattern) == 1:
+            return None
+        deep = pattern[1] in views.CONTAINER_LISTS and len(pattern) > 3
+        found.add(f"containers.{pattern[3]}" if deep else str(pattern[1]))
+    return frozenset(found)
+
+
+class _Active:
+    """One rule with those of the profiles that its row speaks of.
+
+    ``wants``: the rule finds nothing in a pod that holds none of these fields (`_held`).
+    """
+
+    __slots__ = ("feature", "meant", "profiles", "row", "rule", "wants")
 
     def __init__(self, feature: Feature, row: Gate, rule: Rule, meant: tuple[Named, ...]) -> None:
         self.feature, self.row, self.rule, self.meant = feature, row, rule, meant
         self.profiles = tuple(one.profile for one in meant)
+        self.wants = _wants(row) if rule.check is None and rule.target in _ON_PODS else None
 
     def findings(
         self, view: Any, document: Document, item: views.Object | None

@@ -104,3 +104,9 @@ def test_any_shape_is_told_not_thrown(value):
 )
 def test_paths(field, path):
     assert path_of(field) == path
+
+
+def test_an_object_whose_indentation_is_lost_is_one_finding():
+    text = "apiVersion: v1\nkind: Pod\nmetadata:\nname: web\nspec:\ncontainers:\n- name: c\n"
+    some = lint_text(text, profiles=[named("1.34/2022")])
+    assert [(one.line, one.rule) for one in some] == [(3, "indentation")]

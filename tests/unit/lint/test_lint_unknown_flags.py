@@ -32,3 +32,20 @@ def test_what_is_one_is_let_be(line):
 def test_what_old_versions_had_is_not_known():
     assert found("kubelet.exe --made-up") != []
     assert found("kubelet.exe --made-up", "v1.9") == []
+
+
+def test_two_flags_that_ran_into_one():
+    text = "kube-proxy.exe --hostname-override=<hostname>--kubeconfig=c:\\k\\config --v=4\n"
+    (one,) = [
+        finding
+        for finding in lint_text(text, profiles=[named("v1.5")], file="start.ps1")
+        if finding.rule == "glued-flags"
+    ]
+    assert (one.line, one.field) == (1, "--hostname-override")
+    assert one.advice == "Put a space before --kubeconfig."
+
+
+def test_kube_proxy_as_it_was_built():
+    some = lint_text(".\\proxy.exe --proxy-mode=userspace\n", profiles=[named("1.34/2022")],
+                     file="start.ps1")  # fmt: skip
+    assert "kube-proxy-userspace-removed" in [one.rule for one in some]

@@ -117,14 +117,9 @@ EXPECTED = {
     ),
     Feature.RUNTIMECLASS_CONTAINERD_HANDLERS: (["1.20 17763"], ["1.20 17763 docker"], []),
     Feature.HYPERV_GATE_REMOVED: (
-        ["1.10 16299 docker +HyperVContainer", "1.20 17763 docker +HyperVContainer"],
-        [
-            "1.20 17763 docker",
-            "1.20 17763 +HyperVContainer",
-            "1.21 17763 docker +HyperVContainer",
-            "1.34 20348",
-        ],
-        ["1.9 16299 docker"],
+        [],
+        ["1.21 17763 docker +HyperVContainer", "1.34 20348"],
+        ["1.9 16299 docker", "1.20 17763 docker +HyperVContainer"],
     ),
     Feature.PORT_FORWARD_1_15: (["1.15 17763 docker", "1.34 20348"], ["1.14 17763 docker"], []),
     Feature.PORTFORWARD_CONTAINERD: (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from muntin.model.gates import Version
+from muntin.model.gates import Profile, Version
 
 SINCE: Version = (1, 20)
 
@@ -82,6 +82,11 @@ _KUBE_PROXY = """
     root-hnsendpoint-name show-hidden-metrics-for-version source-vip udp-timeout windows-service
     write-config-to
 """
+
+
+def are_known(profile: Profile) -> bool:
+    """Whether all flags of the programs of that node are here."""
+    return profile.kubernetes >= SINCE
 
 
 def _names(*texts: str) -> frozenset[str]:

@@ -320,8 +320,7 @@ _BEHAVIOUR: dict[Feature, Gate] = {
     Feature.HYPERV_GATE_REMOVED: row(
         "The annotation experimental.windows.kubernetes.io/isolation-type=hyperv has no meaning "
         "since Kubernetes 1.21.",
-        scope=Condition(kubernetes=since(1, 10)),
-        holds=Condition(kubernetes=until(1, 20), runtime=_DOCKER, feature_gate="HyperVContainer"),
+        scope=Condition(kubernetes=since(1, 21)),
         applies_to="metadata.annotations[experimental.windows.kubernetes.io/isolation-type]",
         otherwise=Otherwise.IGNORE,
         source="K20 pkg/kubelet/apis/well_known_annotations_windows.go",
