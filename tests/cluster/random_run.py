@@ -29,7 +29,8 @@ from workload_convergence import unfinished
 from workload_invariants import Invariants, NeverFewer
 
 USERS = 3
-KILL_EVERY_S = 4.0
+KILL_EVERY_S, KILL_ALONE_EVERY_S = 4.0, 7.0
+"""The second one where nobody serves until who was killed is back."""
 SETTLE_S = 240.0
 QUIET_S = 3.0
 GUARDED, LEAST = 4, 3
@@ -54,6 +55,7 @@ class Run:
         self.done = Acknowledged()
         rng = Random(f"{seed} kills")
         several = len(addresses) > 1
+        self._kill_every_s = KILL_EVERY_S if several else KILL_ALONE_EVERY_S
         self.killer = Killer(cluster, rng, self.record.now, stops=several)
         self._users = [
             User(number, Random(f"{seed} {number}"), self._servers, self.record, self.done)
@@ -70,7 +72,7 @@ class Run:
         await self._prepare()
         prepared = time.monotonic()
         tasks = [asyncio.create_task(user.run()) for user in self._users]
-        tasks.append(asyncio.create_task(self.killer.run(KILL_EVERY_S)))
+        tasks.append(asyncio.create_task(self.killer.run(self._kill_every_s)))
         await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
