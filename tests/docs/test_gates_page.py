@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from muntin.kit.errors import Invalid
 from muntin.model.gates import Kind
-from muntin.model.gates_page import markdown
-from muntin.model.windows import GATES
+from muntin.model.gates_page import markdown, reproduced
+from muntin.model.windows import GATES, Feature
 from muntin.model.windows_releases import BUILDS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -100,7 +101,22 @@ def test_nobody_compares_profiles_by_hand():
 
 def test_the_page_is_the_table():
     page = ROOT / "docs/reference/windows-gates.md"
-    assert page.read_text(encoding="utf-8") == markdown(), "run `make gen`"
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    shown = reproduced(path.read_text(encoding="utf-8") for path in tests)
+    assert page.read_text(encoding="utf-8") == markdown(shown), "run `make gen`"
+
+
+def test_rows_that_tests_show_are_found():
+    source = """
+show = pytest.mark.reproduces(F.DSR)
+@pytest.mark.reproduces(Feature.HCN_V2, Feature.OOM_KILL)
+def test_a(): pass
+"""
+    table = "EDGES = {F.SVC_DSR: 1}\nparams = [param(marks=reproduces(row)) for row in EDGES]"
+    assert reproduced([table]) == {Feature.SVC_DSR}
+    assert reproduced([source, "x = 1"]) == {Feature.DSR, Feature.HCN_V2, Feature.OOM_KILL}
+    with pytest.raises(Invalid, match=r"F\.NO_SUCH is no row"):
+        reproduced(["reproduces(F.NO_SUCH)"])
 
 
 def test_every_behaviour_is_asked_for_or_says_why_not():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from muntin.model.gates import Otherwise
-from muntin.model.windows import GATES, MAX_BACKENDS, MAX_BACKENDS_NEWER
+import ast
+from collections.abc import Iterable
+
+from muntin.kit.errors import Invalid
+from muntin.model.gates import Evidence, Kind, Otherwise
+from muntin.model.windows import GATES, MAX_BACKENDS, MAX_BACKENDS_NEWER, Feature
 from muntin.model.windows.support import (
     LIFECYCLES,
     NETWORK_PLUGINS,
@@ -28,30 +32,120 @@ None of the rows was compared with a real Windows machine: the evidence says whe
 """
 
 
-def markdown() -> str:
-    """The whole page."""
-    return "\n".join([_HEAD, *_features(), "", *_builds(), "", *_versions(), "", *_programs(), ""])
+def markdown(shown: frozenset[Feature] = frozenset()) -> str:
+    """The whole page; ``shown`` are the rows that a test shows at work."""
+    parts = (_features(shown), _fidelity(shown), _builds(), _versions(), _programs())
+    return "\n".join([_HEAD, *(line for part in parts for line in (*part, ""))])
 
 
-def _features() -> list[str]:
+def reproduced(sources: Iterable[str]) -> frozenset[Feature]:
+    """The rows that tests say they show, by the mark ``reproduces`` in their sources.
+
+    Raises:
+        Invalid: a test names a row that does not exist.
+    """
+    found: set[Feature] = set()
+    for source in sources:
+        if "reproduces" not in source:
+            continue
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="reproduces") | ast.Attribute(attr="reproduces"), args=args
+                ):
+                    for argument in args:
+                        found |= _rows_of(argument, tree)
+    return frozenset(found)
+
+
+def _rows_of(argument: ast.expr, tree: ast.Module) -> set[Feature]:
+    """``Feature.DSR``, or a name that runs over the keys of a table of the file."""
+    match argument:
+        case ast.Attribute(attr=name) if name in Feature.__members__:
+            return {Feature[name]}
+        case ast.Name(id=name):
+            tables = [
+                loop.iter.id
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ListComp | ast.GeneratorExp)
+                for loop in node.generators
+                if isinstance(loop.target, ast.Name) and loop.target.id == name
+                if isinstance(loop.iter, ast.Name)
+            ]
+            rows = [key for table in tables for key in _keys(table, tree)]
+            if rows:
+                return {one for key in rows for one in _rows_of(key, tree)}
+    raise Invalid(f"{ast.unparse(argument)} is no row of the gates table")
+
+
+def _keys(table: str, tree: ast.Module) -> list[ast.expr]:
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):
+                if name == table:
+                    return [key for key in keys if key is not None]
+    return []
+
+
+def _fidelity(shown: frozenset[Feature]) -> list[str]:
+    """How many behaviours are shown by a test, of all, by class of evidence."""
+    rows = [
+        "## Fidelity",
+        "",
+        "How many of the behaviours in the table a test shows through kubectl, a process, a packet "
+        "or an answer of the API. Code acts on more of them; of the others the table says why not.",
+        "",
+        "| evidence | behaviours | acted on | shown by a test |",
+        "|---|---|---|---|",
+    ]
+    behaviours = {name: row for name, row in GATES.items() if row.kind is Kind.BEHAVIOUR}
+    for evidence in (*Evidence, None):
+        names = [name for name, row in behaviours.items() if evidence in (None, row.evidence)]
+        acted = sum(not behaviours[name].not_yet for name in names)
+        tested = sum(name in shown for name in names)
+        rows.append(f"| {evidence or 'all'} | {len(names)} | {acted} | {tested} |")
+    return rows
+
+
+def _features(shown: frozenset[Feature]) -> list[str]:
     rows = [
         "## Features",
         "",
-        "| feature | what it means | works on | elsewhere | touches | evidence | source |",
-        "|---|---|---|---|---|---|---|",
+        "A row says nothing of nodes outside of what it speaks of. The last column says whether a "
+        "test shows a behaviour, or why nothing acts on it yet.",
+        "",
+        "| feature | kind | what it means | speaks of | works on | elsewhere | touches | evidence "
+        "| source | here |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for feature, gate in GATES.items():
         touches = ", ".join(f"`{path}`" for path in gate.applies_to)
-        rows.append(
-            f"| `{feature}` | {gate.summary} | {gate.where()} | {_EFFECTS[gate.otherwise]} "
-            f"| {touches} | {gate.evidence} | {gate.source} |"
+        here = gate.not_yet or gate.page or ("shown by a test" if feature in shown else "")
+        cells = (
+            f"`{feature}`",
+            gate.kind,
+            gate.summary,
+            gate.scope_text(),
+            gate.where(),
+            _EFFECTS[gate.otherwise],
+            touches,
+            gate.evidence,
+            gate.source,
+            here,
         )
+        rows.append(f"| {' | '.join(_cell(str(cell)) for cell in cells)} |")
     rows += [
         "",
         f"One load balancer takes {MAX_BACKENDS} endpoints, or {MAX_BACKENDS_NEWER} where "
         "`more-than-64-backends` works.",
     ]
     return rows
+
+
+def _cell(text: str) -> str:
+    """A bar would end the cell."""
+    return text.replace("|", "\\|")
 
 
 def _builds() -> list[str]:
