@@ -74,7 +74,7 @@ def operating_system(spec: Object, path: str, found: Findings) -> None:
         return
     name = system.get("name")
     if not name:
-        found.required(f"{path}.os.name", "cannot be empty")
+        found.required(f"{path}.os.name")
     elif name not in _SYSTEMS:
         found.not_supported(f"{path}.os", name, _SYSTEMS)
     elif name == "windows":

@@ -737,7 +737,7 @@ POD.create(
 WIN = {"s.os": {"name": "windows"}}
 POD.create(
     "validateOS",
-    ({"s.os": {"name": ""}}, "spec.os.name: Required value: cannot be empty"),
+    ({"s.os": {"name": ""}}, "spec.os.name: Required value"),
     ({"s.os": {"name": "x"}},
      'spec.os: Unsupported value: "x": supported values: "linux", "windows"'),
 )  # fmt: skip
