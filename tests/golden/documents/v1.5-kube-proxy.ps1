@@ -1,0 +1,2 @@
+$env:INTERFACE_TO_ADD_SERVICE_IP = "vEthernet (KubeProxySwitch)"
+.\proxy.exe --v=3 --proxy-mode=userspace --hostname-override=<ip address/hostname of the windows node> --master=<api server location> --bind-address=<ip address of the windows node>

@@ -1,0 +1,1 @@
+./start-kubelet.ps1 -ClusterCidr
