@@ -28,6 +28,31 @@ AS_USER = {"windowsOptions": {"runAsUserName": "ContainerUser"}}
 AS_HOST = {"windowsOptions": {"hostProcess": True, "runAsUserName": "NT AUTHORITY\\SYSTEM"}}
 
 
+LEVEL = {"level": "s0:c1"}
+# What Windows knows nothing of; the API takes it of a pod that does not say for which system it is.
+WITHOUT_EFFECT: dict[str, Any] = {
+    "hostPID": True,
+    "hostIPC": True,
+    "securityContext": {
+        "fsGroup": 1,
+        "runAsGroup": 1,
+        "seLinuxOptions": LEVEL,
+        "supplementalGroups": [1],
+        "seccompProfile": {"type": "RuntimeDefault"},
+        "sysctls": [{"name": "net.ipv4.tcp_syncookies", "value": "1"}],
+    },
+    "volumes": [{"name": "v", "emptyDir": {}}],
+}
+WITHOUT_EFFECT_OF_CONTAINER: dict[str, Any] = {
+    "securityContext": {
+        "privileged": True,
+        "allowPrivilegeEscalation": True,
+        "capabilities": {"add": ["NET_ADMIN"]},
+    },
+    "volumeMounts": [{"name": "v", "mountPath": "c:\\v", "mountPropagation": "Bidirectional"}],
+}
+
+
 def with_image(name: str, node: str, tag: str) -> Any:
     return pod(name, node, {"image": f"{SERVERCORE}:{tag}"})
 
@@ -80,6 +105,7 @@ def odd_pods() -> list[Any]:
         *both_sides(with_absent_path, "w1909", "w2004"),
         *both_sides(with_last_words, "w1909", "w2004"),
         *both_sides(with_secret, "k18", "w2016", "w2004"),
+        pod("all-ignored", "k134", WITHOUT_EFFECT_OF_CONTAINER, **WITHOUT_EFFECT),
         pod("selector-at-1-22", "w2004", **elsewhere),
         pod("selector-at-1-23", "w20h2", **elsewhere),
         as_root("root-at-1-17", "w1909", "ContainerAdministrator"),
@@ -287,6 +313,51 @@ def test_the_labels_of_system_and_architecture(stage: ProfileLab, node: str, is_
     labels = stage.nodes[node]["metadata"]["labels"]
     assert ("kubernetes.io/os" in labels) is ("kubernetes.io/arch" in labels) is is_open
     assert labels["beta.kubernetes.io/os"] == "windows"
+
+
+IGNORED = (
+    Feature.CAPABILITIES,
+    Feature.FS_GROUP,
+    Feature.MOUNT_PROPAGATION,
+    Feature.PRIVILEGED,
+    Feature.PRIVILEGE_ESCALATION,
+    Feature.RUN_AS_GROUP,
+    Feature.SECURITY_PROFILES,
+    Feature.SELINUX_OPTIONS,
+    Feature.SUPPLEMENTAL_GROUPS,
+    Feature.SYSCTLS,
+)
+
+
+@reproduces(
+    Feature.CAPABILITIES,
+    Feature.FS_GROUP,
+    Feature.HOST_PID,
+    Feature.MOUNT_PROPAGATION,
+    Feature.PRIVILEGED,
+    Feature.PRIVILEGE_ESCALATION,
+    Feature.RUN_AS_GROUP,
+    Feature.SECURITY_PROFILES,
+    Feature.SELINUX_OPTIONS,
+    Feature.SUPPLEMENTAL_GROUPS,
+    Feature.SYSCTLS,
+)
+def test_a_pod_runs_without_what_windows_knows_nothing_of(stage: ProfileLab):
+    """It runs as if it were not there, and an event names each."""
+    stage.cluster.wait_ready("all-ignored")
+    rows = stage.exec("all-ignored", "tasklist.exe")
+    assert "kubelet" not in rows, "hostPID shows no processes of the node"
+    said = "\n".join(stage.events("all-ignored"))
+    assert [one for one in IGNORED if gate(one).summary not in said] == []
+
+
+@reproduces(Feature.CNI_VERSION_0_2_0)
+@sides("w20h2 k134", "w1809 w1803")
+def test_the_version_of_the_network_configuration(stage: ProfileLab, node: str, is_open: bool):
+    folder = ClusterPaths(stage.cluster.name).node_state(node) / "cni" / "net.d"
+    (file,) = folder.glob("*.conflist")
+    version = json.loads(file.read_text())["cniVersion"]
+    assert (version == "1.0.0") is is_open
 
 
 @reproduces(Feature.SECRETS_BROKEN_1_8)
