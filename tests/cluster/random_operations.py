@@ -24,7 +24,7 @@ from muntin.model import resources as known
 from muntin.model.resources import Resource
 from muntin.seams.kube.client import Client
 from watch_replay import Key, Object, key_of
-from workload_invariants import is_finished, is_up
+from workload_invariants import is_up
 
 WILD, CALM = "wild", "calm"
 """Namespaces: in the second one, nothing disturbs pods but evictions and their own controllers."""
@@ -90,10 +90,11 @@ class User:
         """Until cancelled."""
         while True:
             (wish,) = self._rng.choices(self._choices, self._weights)
-            await self._try(wish.__name__.strip("_"), wish)
+            await self.attempt(wish.__name__.strip("_"), wish)
             await asyncio.sleep(self._rng.uniform(0.0, 0.15))
 
-    async def _try(self, name: str, wish: Callable[[], Awaitable[None]]) -> None:
+    async def attempt(self, name: str, wish: Callable[[], Awaitable[None]]) -> None:
+        """Once; what stands in the way of a wish is counted, what should not is written down."""
         self._done.operations[name] += 1
         try:
             await wish()
@@ -266,7 +267,7 @@ class User:
         await self.set_ready(self._any([pod for pod in self._pods() if is_up(pod)]), False)
 
     async def _ready(self) -> None:
-        running = [pod for pod in self._pods() if _is_unready(pod)]
+        running = [pod for pod in self._pods() if is_unready(pod)]
         await self.set_ready(self._any(running), True)
 
     async def _end_pod(self) -> None:
@@ -360,44 +361,13 @@ class User:
         ]
         await self.evict(self._any(mine))
 
-    # -- and at the end ----------------------------------------------------------------------------
-
-    async def help(self) -> None:
-        """What kubelets and users do so that all can come to rest: one look at everything."""
-        now = self._record.now
-        for pod in now.all("pods"):
-            if (pods.controller_of(pod) or {}).get("kind") == "Job":
-                if pods.phase(pod) == "Running" and not pods.is_deleting(pod):
-                    await self._try("settle", lambda pod=pod: self.set_phase(pod, "Succeeded", 0))
-            elif _is_unready(pod):
-                await self._try("settle", lambda pod=pod: self.set_ready(pod, True))
-        for resource, patch, wanted in _AT_REST:
-            for obj in now.all(resource.plural):
-                if wanted(obj):
-                    await self._try(
-                        "settle",
-                        lambda resource=resource, obj=obj, patch=patch: self.patch(
-                            resource, obj, patch
-                        ),
-                    )
-        for resource in (known.REPLICA_SETS, known.PODS, known.JOBS):
-            for obj in now.all(resource.plural, WILD):
-                alone = not pods.controller_of(obj) and resource is not known.JOBS
-                if alone and not obj["metadata"].get("deletionTimestamp"):
-                    await self._try(
-                        "settle",
-                        lambda resource=resource, obj=obj: self.delete(
-                            resource, obj, propagation_policy="Background"
-                        ),
-                    )
-
 
 def _is_expected(cause: errors.Cause) -> bool:
     """Its namespace goes, or the object is another one by now."""
     return cause.reason == "NamespaceTerminating" or cause.field == "metadata.uid"
 
 
-def _is_unready(pod: Object) -> bool:
+def is_unready(pod: Object) -> bool:
     return pods.phase(pod) == "Running" and not pods.is_ready(pod) and not pods.is_deleting(pod)
 
 
@@ -406,31 +376,6 @@ def _is_rolled_out(deployment: Object) -> bool:
     seen = status.get("observedGeneration") == deployment["metadata"]["generation"]
     names = ("replicas", "updatedReplicas", "availableReplicas")
     return seen and all(status.get(name) == wanted for name in names)
-
-
-def _is_held(job: Object) -> bool:
-    spec = job["spec"]
-    return not is_finished(job) and bool(spec.get("suspend") or not spec["parallelism"])
-
-
-_AT_REST: tuple[tuple[Resource, Object, Callable[[Object], bool]], ...] = (
-    (
-        known.DEPLOYMENTS,
-        {"spec": {"paused": None}},
-        lambda obj: bool(obj["spec"].get("paused")),
-    ),
-    (known.JOBS, {"spec": {"suspend": False, "parallelism": 2}}, _is_held),
-    (
-        known.CRON_JOBS,
-        {"spec": {"suspend": True}},
-        lambda obj: not obj["spec"].get("suspend"),
-    ),
-    (
-        known.NODES,
-        {"spec": {"unschedulable": None}},
-        lambda obj: bool(obj["spec"].get("unschedulable")),
-    ),
-)
 
 
 def _with_ready(pod: Object, status: str, now: str) -> list[Object]:

@@ -22,6 +22,7 @@ import random_objects as objects
 from random_kills import Killer
 from random_operations import CALM, WILD, Acknowledged, User
 from random_record import Record, clients
+from random_rest import help_on
 
 from muntin.kit import errors
 from muntin.model import resources as known
@@ -126,7 +127,7 @@ class Run:
         user = self._users[0]
         end, newest, since = time.monotonic() + SETTLE_S, 0, time.monotonic()
         while time.monotonic() < end and not self.record.wrong:
-            await user.help()
+            await help_on(user, self.record.now)
             self.unsettled = unfinished(self.record.now)
             self.last = self.unsettled[:3] or self.last
             if self.unsettled or self.record.newest() != newest:
