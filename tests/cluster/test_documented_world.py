@@ -58,3 +58,26 @@ def sample_is_served(world):
     (slice_,) = world.get("endpointslices", "-l", selector)["items"]
     nodes = {row["topology"]["kubernetes.io/hostname"] for row in slice_["endpoints"]}
     assert nodes == {"win01", "win02"}
+
+
+def test_the_world_of_the_guide_of_1_9(other):
+    """Windows Server 1709 with docker on the guide's subnets, over version 1 of HNS."""
+    done = other.up("--profile", "v1.9", "--windows-nodes", "1", "--linux-nodes", "0")
+    assert "An API server of 1.9 does not exist here: it is that of 1.20" in done.stdout
+    node = other.get("node", "win01")
+    info = node["status"]["nodeInfo"]
+    assert (info["kubeletVersion"], info["kernelVersion"][:10]) == ("v1.9.0", "10.0.16299")
+    assert info["containerRuntimeVersion"].startswith("docker://")
+    assert node["spec"]["podCIDR"].startswith("192.168.")
+    assert other.get("service", "kubernetes")["spec"]["clusterIP"] == "11.0.0.1"
+    container = {
+        "name": "web",
+        "image": "mcr.microsoft.com/windows/servercore:1709",
+        "command": ["powershell.exe", "-command", "Start-Sleep 3600"],
+    }
+    spec = {"containers": [container], "nodeSelector": {"beta.kubernetes.io/os": "windows"}}
+    other.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": spec})
+    other.wait_ready("web")
+    assert other.get("pod", "web")["status"]["podIP"].startswith("192.168.")
+    name = "kubernetes.default.svc.cluster.local"
+    assert "11.0.0.1" in other.kubectl("exec", "web", "--", "nslookup.exe", name).stdout
