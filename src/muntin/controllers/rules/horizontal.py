@@ -394,35 +394,35 @@ def _of_object(world: World, source: Mapping[str, Any], reading: Reading) -> _Pr
     # The order is upstream's: what failed stands where the name of the object is awaited.
     failed = f"unable to get metric {name}: {described['kind']} on {world.namespace} "
     failed += f"{described['name']}/"
-    if target["type"] == "Value" and target.get("value") is not None:
-        value = _value(reading, failed)
-        replicas = by_value(world, value, quantity.milli(target["value"]))
-        row["current"] = {"value": metrics.quantity_of(value)}
-        return _Proposal(replicas, f"{described['kind']} metric {name}", {"object": row})
-    if target["type"] == "AverageValue" and target.get("averageValue") is not None:
-        value = _value(reading, failed)
-        replicas, share = by_share(world, value, quantity.milli(target["averageValue"]))
-        row["current"] = {"averageValue": metrics.quantity_of(share)}
-        return _Proposal(replicas, _external_name(metric), {"object": row})
-    text = "neither a value target nor an average value target was set"
-    raise Unavailable(f"invalid object metric source: {text}")
+    aim = {"Value": "value", "AverageValue": "averageValue"}.get(target["type"], "")
+    if target.get(aim) is None:
+        text = "neither a value target nor an average value target was set"
+        raise Unavailable(f"invalid object metric source: {text}")
+    value = _value(reading, failed)
+    replicas, row["current"] = _aimed(world, value, target, aim)
+    title = f"{described['kind']} metric {name}" if aim == "value" else _external_name(metric)
+    return _Proposal(replicas, title, {"object": row})
 
 
 def _of_external(world: World, source: Mapping[str, Any], reading: Reading) -> _Proposal:
     metric, target = source["metric"], source["target"]
     row: Object = {"metric": metric}
-    if target.get("averageValue") is not None:
-        value = _sum(world, metric, reading)
-        replicas, share = by_share(world, value, quantity.milli(target["averageValue"]))
-        row["current"] = {"averageValue": metrics.quantity_of(share)}
-        return _Proposal(replicas, _external_name(metric), {"external": row})
-    if target.get("value") is not None:
-        value = _sum(world, metric, reading)
-        replicas = by_value(world, value, quantity.milli(target["value"]))
-        row["current"] = {"value": metrics.quantity_of(value)}
-        return _Proposal(replicas, _external_name(metric), {"external": row})
-    text = "neither a value target nor an average value target was set"
-    raise Unavailable(f"invalid external metric source: {text}")
+    aims = [aim for aim in ("averageValue", "value") if target.get(aim) is not None]
+    if not aims:
+        text = "neither a value target nor an average value target was set"
+        raise Unavailable(f"invalid external metric source: {text}")
+    value = _sum(world, metric, reading)
+    replicas, row["current"] = _aimed(world, value, target, aims[0])
+    return _Proposal(replicas, _external_name(metric), {"external": row})
+
+
+def _aimed(world: World, value: int, target: Mapping[str, Any], aim: str) -> tuple[int, Object]:
+    """The replicas for one value, as it is or shared by all, and what the status shows of it."""
+    wanted = quantity.milli(target[aim])
+    if aim == "value":
+        return by_value(world, value, wanted), {aim: metrics.quantity_of(value)}
+    replicas, share = by_share(world, value, wanted)
+    return replicas, {aim: metrics.quantity_of(share)}
 
 
 def _object_title(source: Mapping[str, Any]) -> str:
