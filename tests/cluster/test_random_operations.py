@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from whole_cluster import MUNTIN, Cluster, run
+from whole_cluster import MUNTIN, ROOT, Cluster, run
 
 HERE = Path(__file__).parent
 SHORT = ("7",)
@@ -61,7 +61,7 @@ def test_random_operations(world: tuple[str, Cluster, tuple[str, ...]], seed: st
     print(json.dumps(found))
     again = (
         f"MUNTIN_RANDOM_SEEDS={seed} MUNTIN_RANDOM_SECONDS={SECONDS:g} "
-        f"pytest {Path(__file__).relative_to(Path.cwd())} -k {kind}"
+        f"pytest {Path(__file__).relative_to(ROOT)} -k {kind}"
     )
     told = "\n".join(found["wrong"][:20])
     assert not found["wrong"], f"{told}\nagain: {again}\nwatched: {cluster.folder}"
