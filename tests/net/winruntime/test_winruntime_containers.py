@@ -38,6 +38,7 @@ def on_node(test: Callable[[Lab], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.reproduces(Feature.DEFAULT_USER_SERVERCORE)
 def test_a_program_runs_with_its_own_drive_name_user_and_environment() -> None:
     async def test(node: Lab) -> None:
         script = "ver & hostname & whoami & echo %GREETING% & echo x> C:\\here.txt & cd & exit 5"
@@ -80,6 +81,7 @@ def test_exit_codes_are_signed_and_whole_in_exec_too() -> None:
     on_node(test)
 
 
+@pytest.mark.reproduces(Feature.RUNASUSERNAME_UNKNOWN_USER)
 def test_what_cannot_start_says_so_in_the_words_of_hcs() -> None:
     async def test(node: Lab) -> None:
         for name, command, extra, text in (

@@ -10,6 +10,7 @@ from muntin.kubelet.admission import admit
 from muntin.kubelet.config import KubeletConfig, NodeFacts
 from muntin.kubelet.node_object import allocatable
 from muntin.kubelet.platform import Platform, linux, windows
+from muntin.kubelet.security import windows_container_security
 from muntin.kubelet.windows_limits import ignored
 from muntin.model import quantity
 from muntin.model.windows import Feature
@@ -85,3 +86,12 @@ def allocatable_memory(platform: Platform) -> str:
 def test_what_is_taken_off_allocatable_memory(minor, release, runtime, mebibytes):
     has = quantity.value(allocatable_memory(node_of(minor, release, runtime)))
     assert has == mebibytes << 20
+
+
+@pytest.mark.reproduces(Feature.GUIDE_GMSA_1_14)
+@pytest.mark.parametrize("minor, spec", [(15, ""), (16, "{}")])
+def test_a_credential_spec_reaches_the_container(minor, spec):
+    pod = a_pod(securityContext={"windowsOptions": {"gmsaCredentialSpec": "{}"}})
+    container = pod["spec"]["containers"][0]
+    told = windows_container_security(pod, container, node_of(minor, "2019", "docker"))
+    assert told["credential_spec"] == spec
