@@ -59,12 +59,12 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if now >= silent_at and (unknown := _mark_unknown(node, now)):
         return unknown
     actions: list[Action] = []
-    if not is_ready(node):
-        actions += _mark_pods(snapshot, now)
     wanted = wanted_taints(node, now, no_execute=not snapshot.all_silent)
     if wanted != (node["spec"].get("taints") or []):
         obj = {**node, "spec": {**node["spec"], "taints": wanted}}
         actions.append(Update(resource=NODES, obj=obj))
+    if not is_ready(node):  # its pods may be many: nothing is to be put there meanwhile
+        actions += _mark_pods(snapshot, now)
     actions.append(Again(silent_at - now + 0.1 if now < silent_at else MONITOR_S))
     return actions
 
