@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from muntin.kit.errors import NotFound
-from muntin.lint.documents import read
+from muntin.kit.errors import Invalid, NotFound
+from muntin.lint.documents import Document, read
 from muntin.lint.findings import Finding
 from muntin.lint.profiles import Named
 from muntin.lint.run import Linter
@@ -18,6 +18,7 @@ from muntin.model.profiles import world_named
 from muntin.model.resources.lifecycle import Life, life_of
 
 _SUFFIXES = (".yaml", ".yml", ".json")
+_UNSERVED = "api-unserved"
 
 
 @dataclass(slots=True)
@@ -37,11 +38,13 @@ class Touched:
 def touched(before: Named, after: Named, files: Iterable[tuple[str, str]]) -> Touched:
     """The difference for ``files``, pairs of name and text."""
     result = Touched()
-    documents = [document for name, text in files for document in read(text, name)[0]]
+    documents = [document for name, text in files for document in _documents(name, text)]
     found = [Linter([profile]).lint(documents) for profile in (before, after)]
     keys = [{_key(item): item for item in items} for items in found]
     result.gone = [item for key, item in keys[0].items() if key not in keys[1]]
     result.new = [item for key, item in keys[1].items() if key not in keys[0]]
+    for items in (result.gone, result.new):  # which are told of below, with what to use instead
+        items[:] = [item for item in items if item.rule != _UNSERVED]
     result.stays = len(keys[0].keys() & keys[1].keys())
     versions = [world_named(one.name).kubernetes for one in (before, after)]
     for document in documents:
@@ -51,6 +54,19 @@ def touched(before: Named, after: Named, files: Iterable[tuple[str, str]]) -> To
             where = f"{document.file}:{line}: {item.describe()}"
             result.unserved += _served(where, str(item.data.get("apiVersion")), life, *versions)
     return result
+
+
+def _documents(name: str, text: str) -> list[Document]:
+    """The documents of one file.
+
+    Raises:
+        Invalid: it is no YAML; the message names the place.
+    """
+    documents, problems = read(text, name)
+    for problem in problems:
+        if problem.fatal:
+            raise Invalid(f"{name}:{problem.line}:{problem.column}: {problem.message}")
+    return documents
 
 
 def _key(item: Finding) -> tuple[str, str, int, int, str]:
@@ -91,15 +107,12 @@ def texts(paths: Iterable[str]) -> list[tuple[str, str]]:
 
 def human(before: str, after: str, result: Touched) -> str:
     """What changes, grouped, each with its place."""
-    groups = (("works now", result.gone), ("works no longer", result.new))
+    groups = (("works now", result.gone, False), ("works no longer", result.new, True))
     lines = []
-    for title, items in groups:
+    for title, items, advises in groups:
         if items:
-            lines += [
-                "",
-                f"{title} ({len(items)})",
-                *(line for item in items for line in _lines(item)),
-            ]
+            lines += ["", f"{title} ({len(items)})"]
+            lines += [line for item in items for line in _lines(item, advises)]
     if result.unserved:
         lines += ["", f"API versions ({len(result.unserved)})"]
         lines += [f"  {sentence}" for sentence in result.unserved]
@@ -107,14 +120,15 @@ def human(before: str, after: str, result: Touched) -> str:
     if not lines:
         lines = ["", "nothing changes"]
     if result.stays:
-        lines += ["", f"{result.stays} findings are the same before and after: see muntin lint"]
+        what = "finding is" if result.stays == 1 else "findings are"
+        lines += ["", f"{result.stays} {what} the same before and after: see muntin lint"]
     return "\n".join([head, *lines])
 
 
-def _lines(item: Finding) -> list[str]:
+def _lines(item: Finding, advises: bool) -> list[str]:
     place = f"{item.file}:{item.line}:{item.column}"
     lines = [f"  {place}: {item.object}: {item.field}", f"      {item.rule}: {item.summary}"]
-    return [*lines, f"      {item.advice}"] if item.advice else lines
+    return [*lines, f"      {item.advice}"] if item.advice and advises else lines
 
 
 def document(result: Touched) -> dict[str, Any]:

@@ -89,8 +89,12 @@ def test_changes_of_given_manifests(tmp_path):
     assert "nothing changes" in same
 
 
-def test_bad_words():
+def test_bad_words(tmp_path):
     with pytest.raises(Invalid, match="is unknown"):
         printed(diff, "--from", "v0", "--to", "v1.34")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("kind: Pod\na: [\n")
+    with pytest.raises(Invalid, match=r"broken\.yaml:\d+:\d+: "):
+        printed(diff, "--from", "v1.20", "--to", "v1.34", "-f", str(broken))
     with pytest.raises(NotFound, match="No such file"):
         printed(diff, "--from", "v1.20", "--to", "v1.34", "-f", "/nonexistent.yaml")
