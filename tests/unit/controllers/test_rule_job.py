@@ -149,7 +149,10 @@ def test_while_a_replacement_waits_beside_ready_pods_nothing_is_said():
     # recorded from kube-controller-manager 1.36, whose API server refuses what it would say:
     # "status.ready: Invalid value: 1: cannot set more ready pods than active"
     owner = job({**RUNNING, "active": 2, "ready": 2}, parallelism=2, completions=2)
-    assert said(look(owner, run("a", ready=True), run("c", "Failed", ended=-4))) == ["again 6"]
+    some = [run("a", ready=True), run("c", "Failed", ended=-4)]
+    assert said(look(owner, *some)) == ["again 6"]
+    owner["spec"]["activeDeadlineSeconds"] = 302
+    assert said(look(owner, *some)) == ["again 6", "again 2"]
 
 
 def test_a_success_ends_the_wait():

@@ -89,7 +89,7 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if waits and (found.ready or ApiFeature.JOB_BACKOFF_BY_PODS not in features):
         # Nothing would be active, and no API server takes that with ready pods. Before 1.27 the
         # whole Job was looked at later.
-        return actions
+        return [*actions, *_deadline(job, now)]
     done = completion(job, found, features)
     return [*actions, *_tell(snapshot, found, done, now, backs_off=waits)]
 
@@ -131,8 +131,13 @@ def _tell(
         actions.append(Update(resource=JOBS, obj={**job, "status": status}, subresource="status"))
     released = tuple(untrack(pod) for pod in tracking.released)
     actions += [*([InBatches(released)] if released else []), *notes]
-    until = deadline({**job, "status": status})
-    return [*actions, Again(until - now)] if until is not None and end is None else actions
+    return [*actions, *(_deadline({**job, "status": status}, now) if end is None else ())]
+
+
+def _deadline(job: Object, now: float) -> list[Action]:
+    """Look again when the Job will have been active for too long."""
+    until = deadline(job)
+    return [Again(until - now)] if until is not None else []
 
 
 def _is_told(job: Object, end: End) -> bool:
