@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+import yaml
 from whole_cluster import MUNTIN, run
+
+from muntin.model.windows import Feature
 
 IMAGE = "mcr.microsoft.com/windows/nanoserver:ltsc2019"
 PROFILE = "1.34/2019"
@@ -50,3 +54,35 @@ def test_what_happens_is_told(tmp_path):
 def test_what_comes_up_is_exit_code_0(tmp_path):
     done = proved(tmp_path, pod("fine"))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+CORPUS = Path(__file__).parents[1] / "lint_corpus"
+# Rows whose pods do not come up, and say why: what the corpus has as bad is run on a node.
+SHOWN = (
+    *(feature for feature in Feature if feature.name.startswith("FORBIDS_")),
+    Feature.HOSTPROCESS_ALL_OR_NONE,
+    Feature.HOSTPROCESS_NEEDS_HOSTNETWORK,
+    Feature.HUGE_PAGES,
+    Feature.POD_OS_LINUX_WINDOWSOPTIONS,
+    Feature.RUN_AS_NON_ROOT,
+)
+
+
+@pytest.mark.reproduces(
+    Feature.HOSTPROCESS_ALL_OR_NONE,
+    Feature.HOSTPROCESS_NEEDS_HOSTNETWORK,
+    Feature.HUGE_PAGES,
+    Feature.POD_OS_LINUX_WINDOWSOPTIONS,
+    Feature.RUN_AS_NON_ROOT,
+)
+def test_rows_of_errors_are_seen(tmp_path):
+    for feature in SHOWN:
+        text = (CORPUS / feature / "bad.yaml").read_text(encoding="utf-8")
+        (one,) = yaml.safe_load_all(text)
+        one["metadata"]["name"] = str(feature)
+        (tmp_path / f"{feature}.yaml").write_text(yaml.safe_dump(one))
+    command = (*MUNTIN, "lint", "--prove", "--profile", "1.34/2022", "--level", "info")
+    done = run(*command, str(tmp_path), check=False, timeout_s=240)
+    seen = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("  seen ")}
+    assert {str(feature) for feature in SHOWN} - seen == set(), done.stdout
+    assert len(SHOWN) >= 20
