@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 
 from muntin.kit.errors import Invalid
-from muntin.model.gates import Evidence, Kind, Otherwise
-from muntin.model.windows import GATES, MAX_BACKENDS, MAX_BACKENDS_NEWER, Feature
+from muntin.model.gates import Evidence, Gate, Kind, Otherwise
+from muntin.model.windows import AREAS, GATES, MAX_BACKENDS, MAX_BACKENDS_NEWER, Feature
 from muntin.model.windows.support import (
     LIFECYCLES,
     NETWORK_PLUGINS,
@@ -109,38 +109,58 @@ def _fidelity(shown: frozenset[Feature]) -> list[str]:
 
 
 def _features(shown: frozenset[Feature]) -> list[str]:
-    rows = [
-        "## Features",
+    """One section for each area, in it one table for each kind of rows."""
+    lines = [
+        "## The rows",
         "",
         "A row says nothing of nodes outside of what it speaks of. The last column says whether a "
-        "test shows a behaviour, or why nothing acts on it yet.",
-        "",
-        "| feature | kind | what it means | speaks of | works on | elsewhere | touches | evidence "
-        "| source | here |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "test shows a behaviour, why nothing acts on it yet, or the check or page of a procedure.",
     ]
-    for feature, gate in GATES.items():
-        touches = ", ".join(f"`{path}`" for path in gate.applies_to)
-        here = gate.not_yet or gate.page or ("shown by a test" if feature in shown else "")
-        cells = (
-            f"`{feature}`",
-            gate.kind,
-            gate.summary,
-            gate.scope_text(),
-            gate.where(),
-            _EFFECTS[gate.otherwise],
-            touches,
-            gate.evidence,
-            gate.source,
-            here,
-        )
-        rows.append(f"| {' | '.join(_cell(str(cell)) for cell in cells)} |")
-    rows += [
+    for area, rows in AREAS.items():
+        lines += ["", f"### {area}"]
+        for kind in Kind:
+            named = [(feature, row) for feature, row in rows.items() if row.kind is kind]
+            if named:
+                lines += ["", f"{_KINDS[kind]}:", "", *_TABLE]
+                lines += [_line(feature, row, feature in shown) for feature, row in named]
+    return [
+        *lines,
         "",
         f"One load balancer takes {MAX_BACKENDS} endpoints, or {MAX_BACKENDS_NEWER} where "
         "`more-than-64-backends` works.",
     ]
-    return rows
+
+
+_KINDS = {
+    Kind.BEHAVIOUR: "Behaviour",
+    Kind.SUPPORT: "What is supported",
+    Kind.PROCEDURE: "Procedures",
+}
+_TABLE = [
+    "| feature | what it means | speaks of | works on | elsewhere | instead | touches | evidence "
+    "| source | here |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+]
+
+
+def _line(feature: Feature, row: Gate, is_shown: bool) -> str:
+    elsewhere = _EFFECTS[row.otherwise]
+    if row.message:
+        elsewhere += f": \u201c{row.message}\u201d"
+    source = row.source + (f"; wins over `{row.overrides}`" if row.overrides else "")
+    cells = (
+        f"`{feature}`",
+        row.summary,
+        row.scope_text(),
+        row.where(),
+        elsewhere,
+        row.advice,
+        ", ".join(f"`{path}`" for path in row.applies_to),
+        row.evidence,
+        source,
+        row.not_yet or row.page or ("shown by a test" if is_shown else ""),
+    )
+    return f"| {' | '.join(_cell(str(cell)) for cell in cells)} |"
 
 
 def _cell(text: str) -> str:

@@ -5,9 +5,7 @@ import pytest
 from muntin.kit.errors import Invalid
 from muntin.model.gates import Condition, Profile, Range
 from muntin.model.windows import (
-    GATES,
     Feature,
-    first,
     image_runs,
     is_open,
     is_open_on_linux,
@@ -23,39 +21,9 @@ def node(
     return Profile(build=build, revision=1, kubernetes=kubernetes, hns=hns, **more)
 
 
-# feature: (Kubernetes versions where it works, where it does not).
-KUBERNETES_EDGES = {
-    Feature.RUN_AS_USER_NAME: ([(1, 17)], [(1, 16)]),
-}
-BUILD_EDGES = {
-    Feature.OLDER_IMAGES: ([20348, 25398], [17763, 19042]),
-}
-
-
-@pytest.mark.parametrize("feature", KUBERNETES_EDGES)
-def test_kubernetes_edges(feature):
-    works, fails = KUBERNETES_EDGES[feature]
-    assert [v for v in works if not is_open(feature, node(kubernetes=v))] == []
-    assert [v for v in fails if is_open(feature, node(kubernetes=v))] == []
-
-
-@pytest.mark.parametrize("feature", BUILD_EDGES)
-def test_build_edges(feature):
-    works, fails = BUILD_EDGES[feature]
-    assert [v for v in works if not is_open(feature, node(build=v))] == []
-    assert [v for v in fails if is_open(feature, node(build=v))] == []
-
-
 def test_pull_errors_are_the_runtimes_own():
     assert is_open(Feature.CONTAINERD_PULL_ERRORS, node(runtime="containerd"))
     assert not is_open(Feature.CONTAINERD_PULL_ERRORS, node(runtime="docker"))
-
-
-def test_rows_have_hand_typed_edges():
-    others: set[Feature] = set()
-    by_hand = {*KUBERNETES_EDGES, *BUILD_EDGES, *others}
-    assert set(first.ROWS) <= by_hand
-    assert [f for f in GATES if not GATES[f].source or not GATES[f].summary.endswith(".")] == []
 
 
 def test_a_range_with_a_short_upper_end_takes_all_its_minors():

@@ -47,7 +47,7 @@ EXPECTED = {
     ),
     F.CNI_CALICO_POLICY_ONLY: (
         "1.17 17763 calico=3.12.0 | 1.20 17763",
-        "1.16 17763 calico=3.12.0 | 1.17 17763 calico=3.11.0",
+        "1.16 17763 calico=3.12.0 | 1.17 17763 calico=3.11.0 | 1.9 16299 docker",
         "1.8 16299 docker",
     ),
     F.CNI_WEAVE_UNSUPPORTED: ("", EVERYWHERE, ""),

@@ -20,7 +20,7 @@ EXPECTED = {
     F.STORAGE_CSI_PROXY_REQUIRED: ("", "1.18 17763 | 1.37 26100", "1.17 17763 | 1.18 17134"),
     F.CSI_PROXY_HOSTPROCESS: (
         "1.23 17763 containerd",
-        "1.22 17763 containerd | 1.23 17763 docker",
+        "1.22 17763 containerd | 1.23 17763 docker | 1.18 17763",
         "1.17 17763",
     ),
     F.NFS_UNSUPPORTED: ("", EVERYWHERE, ""),

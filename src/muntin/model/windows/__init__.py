@@ -15,7 +15,6 @@ from muntin.model.windows import (
     cni,
     containers,
     dns,
-    first,
     hns,
     identity,
     kubelet_flags,
@@ -35,26 +34,28 @@ from muntin.model.windows import (
 from muntin.model.windows.features import Feature as Feature
 from muntin.model.windows_releases import BUILDS, WindowsBuild
 
+AREAS: dict[str, dict[Feature, Gate]] = {
+    "Security contexts": security.ROWS,
+    "Pods": pods.ROWS,
+    "Containers": containers.ROWS,
+    "Resources": resources.ROWS,
+    "HNS": hns.ROWS,
+    "Services": services.ROWS,
+    "DNS": dns.ROWS,
+    "Workloads": workloads.ROWS,
+    "Storage plugins": storage_plugins.ROWS,
+    "Volumes": volumes.ROWS,
+    "Network plugins": cni.ROWS,
+    "Networks": networking.ROWS,
+    "Runtimes": runtime.ROWS,
+    "Scheduling": scheduling.ROWS,
+    "Windows versions and images": os_versions.ROWS,
+    "Identity": identity.ROWS,
+    "Setting up and troubleshooting": troubleshooting.ROWS,
+    "Flags and configuration of the kubelet": kubelet_flags.ROWS,
+}
 GATES: dict[Feature, Gate] = {
-    **first.ROWS,
-    **security.ROWS,
-    **pods.ROWS,
-    **containers.ROWS,
-    **resources.ROWS,
-    **hns.ROWS,
-    **services.ROWS,
-    **dns.ROWS,
-    **workloads.ROWS,
-    **storage_plugins.ROWS,
-    **volumes.ROWS,
-    **cni.ROWS,
-    **networking.ROWS,
-    **runtime.ROWS,
-    **scheduling.ROWS,
-    **os_versions.ROWS,
-    **identity.ROWS,
-    **troubleshooting.ROWS,
-    **kubelet_flags.ROWS,
+    feature: row for rows in AREAS.values() for feature, row in rows.items()
 }
 
 # Backends of one load balancer, where the gate MORE_THAN_64_BACKENDS is shut and where it is open.
