@@ -7,7 +7,6 @@ field that does not exist. Definitions and policies are left to the API: they ho
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -75,7 +74,7 @@ class Api:
         if without == self._profiles or not self._schema.has_kind(row.group, row.version, row.kind):
             return
         try:
-            decoded = decode(self._schema, row, copy.deepcopy(item.data))
+            decoded = decode(self._schema, row, _copied(item.data))
         except Undecodable as err:
             yield self._said(REFUSES, (), err.message)
             return
@@ -125,6 +124,13 @@ def _flat(data: Map) -> str | None:
     loose = data.keys() & _INNER
     empty = [name for name in ("metadata", "spec") if name in data and data[name] is None]
     return empty[0] if empty and len(loose) > 1 else None
+
+
+def _copied(value: Any) -> Any:
+    """The values of a document anew: they are what JSON has, and faster so than by `copy`."""
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    return [_copied(one) for one in value] if isinstance(value, list) else value
 
 
 def said_of(apis: Sequence[Api], item: views.Object) -> list[Said]:
