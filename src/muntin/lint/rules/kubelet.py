@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from muntin.lint.commands import of_script
 from muntin.lint.places import Place
 from muntin.lint.rule import SPEAKING, CommandCheck, Profiles, Rule, on_flags
 from muntin.lint.views import Command, Flag
 from muntin.model.gates import State
 from muntin.model.windows import GATES, Feature
 
-_KUBELET, _KUBEADM = ("kubelet",), ("kubeadm",)
+_KUBELET, _PROXY, _KUBEADM = ("kubelet",), ("kube-proxy",), ("kubeadm",)
 _UNWRITTEN = "`\"'\\ "
 # Names that documents have for flags that never were.
 _MISPRINTS = {"--kubelet-reserve": "--kube-reserved", "--system-reserve": "--system-reserved"}
@@ -112,6 +113,17 @@ def _join(command: Command, profiles: Profiles) -> Iterator[Place]:
         yield Place(command.path, span=command.span)
 
 
+def _other_name(command: Command, profiles: Profiles) -> Iterator[Place]:
+    """A kube-proxy whose node is called otherwise than that of the kubelet in the same script."""
+    own = command.flag("--hostname-override")
+    if own is None or not command.document.script:
+        return
+    kubelets = [one for one in of_script(command.document) if one.program == "kubelet"]
+    flags = [flag for one in kubelets if (flag := one.flag("--hostname-override")) is not None]
+    if flags and _value(own).lower() not in {_value(flag).lower() for flag in flags}:
+        yield _of(own)
+
+
 def _swap(command: Command, profiles: Profiles) -> Iterator[Place]:
     yield from _removed(command, profiles, "--fail-swap-on", "--memory-swap")
 
@@ -152,5 +164,6 @@ RULES: dict[Feature, Rule] = {
     Feature.NODE_SWAP_WINDOWS: on_flags(_swap, programs=_KUBELET),
     Feature.APPRENDA_PAUSE_IMAGE: on_flags(_old_pause("apprenda/pause"), programs=_KUBELET),
     Feature.PAUSE_IMAGE_BUILT_LOCALLY: on_flags(_old_pause("kubeletwin/pause"), programs=_KUBELET),
+    Feature.KUBELET_FLAG_HOSTNAME_OVERRIDE: on_flags(_other_name, programs=_PROXY),
     Feature.KUBEADM_CRI_SOCKET_DEFAULT: on_flags(_join, programs=_KUBEADM),
 }

@@ -1,13 +1,14 @@
-"""Rules on Node objects: whether anybody supports what a Windows node says that it is."""
+"""Rules on nodes: whether anybody supports what a Windows node says that it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from muntin.lint.configs import ACS_ENGINE
 from muntin.lint.node_profile import profile_of_node
 from muntin.lint.places import Place
-from muntin.lint.rule import Profiles, Rule, on_objects
-from muntin.lint.views import Object
+from muntin.lint.rule import Profiles, Rule, on_configs, on_objects
+from muntin.lint.views import Config, Object, listing, mapping
 from muntin.model.gates import State
 from muntin.model.windows import GATES, Feature
 
@@ -63,4 +64,14 @@ def _node(feature: Feature) -> Rule:
     return on_objects("Node", check=check, states=frozenset(State))
 
 
-RULES: dict[Feature, Rule] = {feature: _node(feature) for feature in _ROWS}
+def _acs_engine(config: Config, profiles: Profiles) -> Iterator[Place]:
+    pools = listing(mapping(config.data.get("properties")).get("agentPoolProfiles"))
+    for index, pool in enumerate(pools):
+        if mapping(pool).get("osType") == "Windows":
+            yield Place((*config.path, "properties", "agentPoolProfiles", index, "osType"))
+
+
+RULES: dict[Feature, Rule] = {
+    **{feature: _node(feature) for feature in _ROWS},
+    Feature.ACS_ENGINE_AZURE: on_configs(ACS_ENGINE, check=_acs_engine),
+}
