@@ -64,6 +64,7 @@ def test_the_world_of_the_guide_of_1_9(other):
     """Windows Server 1709 with docker on the guide's subnets, over version 1 of HNS."""
     done = other.up("--profile", "v1.9", "--windows-nodes", "1", "--linux-nodes", "0")
     assert "An API server of 1.9 does not exist here: it is that of 1.20" in done.stdout
+    assert "win-webserver" not in done.stdout, "the sample's image and label are of later versions"
     node = other.get("node", "win01")
     info = node["status"]["nodeInfo"]
     assert (info["kubeletVersion"], info["kernelVersion"][:10]) == ("v1.9.0", "10.0.16299")

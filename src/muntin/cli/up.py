@@ -122,6 +122,19 @@ def _show(outcome: Outcome) -> None:
     click.echo("Next:")
     click.echo("  kubectl get nodes -o wide")
     if any(row.os == "windows" for row in outcome.nodes):
-        click.echo("  kubectl apply -f examples/win-webserver/win-webserver.yaml")
+        if _runs_the_sample(outcome.config):
+            click.echo("  kubectl apply -f examples/win-webserver/win-webserver.yaml")
     else:
         click.echo("  kubectl run hello --image=busybox:1.35 -- sleep 3600")
+
+
+def _runs_the_sample(config: ClusterConfig) -> bool:
+    """Whether a node has the sample's label and runs its image, of Windows Server 2019."""
+    from muntin.model.windows import Feature, image_runs, is_open
+    from muntin.model.windows_releases import DEFAULT_BUILD
+
+    profiles = [node.profile for node in config.nodes if node.profile is not None]
+    return any(
+        is_open(Feature.GUIDE_DEFAULT_LABELS, one) and image_runs(DEFAULT_BUILD, one)
+        for one in profiles
+    )
