@@ -54,7 +54,7 @@ def test_the_writer_is_warned_of_what_is_new():
 
 def test_components_are_not_told():
     async def scenario(server, api):
-        controller = Api(server.user("system:kube-controller-manager", "system:masters"))
+        controller = Api(server.service_account("kube-system", "replicaset-controller"))
         await controller("POST", PODS, pod("one"))
         assert warnings(controller) == ""
 

@@ -179,7 +179,9 @@ def test_who_was_stopped_writes_nothing_once_another_may_lead():
         first = elections.add("first")
         assert await elections.leader() == "first"
         client = Client(
-            Leading(elections.server.user("a", "system:masters"), lambda: first.election.may_act)
+            Leading(
+                elections.server.user("admin", "system:masters"), lambda: first.election.may_act
+            )
         )
         new = {"apiVersion": "v1", "kind": "ConfigMap"}
         await client.create(CONFIG_MAPS, {**new, "metadata": {"name": "a"}}, "default")
