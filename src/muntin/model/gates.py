@@ -1,4 +1,4 @@
-"""The form of the gates table: profiles, version ranges, conditions, rows. The rows: windows.py.
+"""The form of the gates table: profiles, version ranges, conditions, rows. The rows: windows/.
 
 A :class:`Profile` is one node's versions. A :class:`Gate` says under which conditions a feature of
 Windows nodes works, and what the platform does where it does not. All ranges are inclusive and

@@ -46,7 +46,6 @@ DEFAULT_USER = "ContainerAdministrator"
 FIRST = "init"
 """The tag of the files of a container's own program."""
 _CTRL_SHUTDOWN = "6"
-_WAIT_TO_KILL_S = 5.0  # what Windows waits by itself (WaitToKillServiceTimeout)
 _START_ERROR_CODE = 128  # containerd's for a container that could not be started
 
 
@@ -179,8 +178,7 @@ class ContainerRpcs:
         """CTRL_SHUTDOWN_EVENT, the grace period, then the end; not running is fine."""
         if state(container) is not ContainerState.CONTAINER_RUNNING:
             return
-        if not is_open(Feature.TERMINATION_GRACE, self._node.config.profile):
-            grace_s = min(grace_s, _WAIT_TO_KILL_S)
+        grace_s = exit_codes.time_to_end(grace_s, self._node.config.profile)
         ended = self._lives.ended(container.id)
         if grace_s > 0:
             with suppress(TimeoutError):

@@ -19,6 +19,8 @@ EXIT_TERMINATED = 1
 """What a process ends with that HCS terminates (TerminateProcess, exit code 1)."""
 EXIT_OOM = 137
 EXIT_LOST = 255
+WAIT_TO_KILL_S = 5.0
+"""WaitToKillServiceTimeout, as images have it."""
 
 WINDOWS_ERRORS = {
     2: "The system cannot find the file specified.",
@@ -45,6 +47,13 @@ class Ending:
     exit_code: int
     reason: str
     message: str = ""
+
+
+def time_to_end(asked_s: float, profile: Profile) -> float:
+    """How long a container that is stopped is waited for: with docker Windows ends it itself."""
+    if is_open(Feature.TERMINATION_GRACE, profile):
+        return asked_s
+    return min(asked_s, WAIT_TO_KILL_S)
 
 
 def signed(code: int) -> int:

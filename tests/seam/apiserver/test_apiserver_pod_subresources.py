@@ -5,7 +5,10 @@ Source: kubernetes v1.34 pkg/apis/core/validation/validation.go.
 
 import json
 
+import pytest
 from api_in_process import PODS, pod, run
+
+from muntin.model.windows import Feature
 
 STRATEGIC = {"content-type": "application/strategic-merge-patch+json"}
 RUNNING = {"containerStatuses": [{"name": "main", "state": {"running": {}}, "resources": {}}]}
@@ -38,6 +41,7 @@ def test_resize_changes_resources_and_nothing_else():
     run(scenario)
 
 
+@pytest.mark.reproduces(Feature.POD_RESIZE)
 def test_windows_pods_cannot_be_resized():
     async def scenario(server, api):
         await api("POST", PODS, sized("100m", os={"name": "windows"}))

@@ -10,7 +10,7 @@ from muntin.model.windows_releases import build_named, profile_of
 from muntin.seams.oci.reference import parse
 from muntin.winruntime.base.users import user_named
 from muntin.winruntime.environment import container_environment
-from muntin.winruntime.exit_codes import ending, signed
+from muntin.winruntime.exit_codes import ending, signed, time_to_end
 from muntin.winruntime.known_images import known_image
 from muntin.winruntime.mounts import bind_mounts, destination
 from muntin.winruntime.resources import limits
@@ -53,6 +53,26 @@ def test_mounts_go_below_c_the_outer_first(tmp_path: Path) -> None:
     assert [m["destination"] for m in found] == ["/prefix/drive_c/a", "/prefix/drive_c/a/b"]
     assert [m["options"][1] for m in found] == ["rw", "ro"]
     assert (tmp_path / "x").is_dir()
+
+
+def test_the_hosts_file_is_that_of_linux_programs_too(tmp_path: Path) -> None:
+    mounts = [
+        {"container_path": "C:\\Windows\\System32\\drivers\\etc\\hosts", "host_path": "C:\\h"}
+    ]
+    found = bind_mounts(mounts, HostDrive(tmp_path).local, lambda path: path, PROFILE)
+    drive = "/prefix/drive_c/Windows/System32/drivers/etc/hosts"
+    assert [m["destination"] for m in found] == [drive, "/etc/hosts"]
+    assert {m["source"] for m in found} == {str(tmp_path / "h")}
+
+
+@pytest.mark.parametrize(("runtime", "asked", "given"), [
+    ("containerd", 60, 60), ("docker", 60, 5), ("docker", 2, 2), ("docker", 0, 0)
+])  # fmt: skip
+def test_windows_waits_five_seconds_for_what_docker_stops(
+    runtime: str, asked: float, given: float
+) -> None:
+    profile = profile_of(build_named("2019"), runtime=runtime)
+    assert time_to_end(asked, profile) == given
 
 
 @pytest.mark.reproduces(Feature.HOSTPATH_AUTOCREATE)
