@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Object = dict[str, Any]
+LEADER = ("leases", "kube-system", "kube-controller-manager")
 Key = tuple[str, str, str]
 """Plural, namespace (empty for a cluster's own) and name."""
 
@@ -65,9 +66,14 @@ class Life:
 
 
 class Replay:
-    """What there is after the events seen so far, by key, by uid and by owner."""
+    """What there is after the events seen so far, by key, by uid and by owner.
+
+    ``late`` are the uids of what a former leader had asked for, in a server that was stopped and
+    went on: nobody can take such a request back, and whoever leads now cannot know of it.
+    """
 
     def __init__(self) -> None:
+        self.late: set[str] = set()
         self.objects: dict[Key, Object] = {}
         self.lives: dict[str, Life] = {}
         self.revision = 0
@@ -97,6 +103,8 @@ class Replay:
             self.owned[controller_of(old).get("uid", "")].pop(event.key, None)
         life = self.lives.setdefault(event.uid, Life(event.plural, event.obj))
         life.keep(event.obj)
+        if event.type == "ADDED" and self._is_late(event.obj):
+            self.late.add(event.uid)
         if event.type == "DELETED":
             life.gone = True
             del self.objects[event.key]
@@ -104,6 +112,12 @@ class Replay:
             self.objects[event.key] = event.obj
             self.owned[controller_of(event.obj).get("uid", "")][event.key] = event.obj
         return old
+
+    def _is_late(self, obj: Object) -> bool:
+        lease = self.objects.get(LEADER) or {"spec": {}}
+        begun = lease["spec"].get("acquireTime") or ""
+        second = len("2026-01-02T03:04:05")
+        return (obj["metadata"].get("creationTimestamp") or begun)[:second] < begun[:second]
 
     def _check(self, event: Event, old: Object | None) -> None:
         what = f"{event.type} {event.key} at {event.revision}"

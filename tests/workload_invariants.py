@@ -61,6 +61,12 @@ def is_up(pod: Object) -> bool:
     return pods.is_ready(pod) and pods.is_active(pod)
 
 
+def _active(owner: str, world: Replay) -> list[Object]:
+    """The active pods of the owner with that uid, as far as their makers could know of them."""
+    found = filter(pods.is_active, world.of("pods", owner))
+    return [pod for pod in found if pod["metadata"]["uid"] not in world.late]
+
+
 def _is_new_pod(event: Event, kind: str) -> bool:
     return (
         event.plural == "pods"
@@ -138,7 +144,7 @@ def replica_sets_make_no_more_pods(event: Event, old: Object | None, world: Repl
     if owner is None:
         yield f"pod {name_of(event.obj)}: no ReplicaSet ever had its owner's uid"
         return
-    own = [pod for pod in world.of("pods", owner.obj["metadata"]["uid"]) if pods.is_active(pod)]
+    own = _active(owner.obj["metadata"]["uid"], world)
     most = max(spec["replicas"] for spec in owner.specs_since_seen())
     if len(own) > most:
         yield f"replica set {name_of(owner.obj)} makes its pod {len(own)} of {most}"
@@ -207,11 +213,7 @@ def daemon_sets_have_one_pod_on_a_node(event: Event, old: Object | None, world: 
     if owner is None:
         return
     node = target_of(event.obj)
-    there = [
-        pod
-        for pod in world.of("pods", owner.obj["metadata"]["uid"])
-        if pods.is_active(pod) and target_of(pod) == node
-    ]
+    there = [pod for pod in _active(owner.obj["metadata"]["uid"], world) if target_of(pod) == node]
     rolling = [
         (spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
         for spec in owner.specs_since_seen()
@@ -251,7 +253,7 @@ class JobsCountOnce:
         job, name = owner.obj, name_of(owner.obj)
         if is_finished(job):
             yield f"job {name} has finished, and makes pod {name_of(pod)}"
-        active = [row for row in world.of("pods", job["metadata"]["uid"]) if pods.is_active(row)]
+        active = _active(job["metadata"]["uid"], world)
         most = max(spec["parallelism"] for spec in owner.specs.values())
         if len(active) > most:
             yield f"job {name} has {len(active)} pods at once, {most} may be"

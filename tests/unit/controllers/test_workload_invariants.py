@@ -98,6 +98,17 @@ def test_pods_of_a_replica_set():
     assert "makes its pod 2 of 1" in log("pods", pod("b", SET)).wrong
 
 
+@pytest.mark.parametrize(("asked", "wrong"), [("10:00:01", False), ("10:00:07", True)])
+def test_what_was_under_way_when_the_leader_was_stopped_is_not_laid_to_the_next_one(asked, wrong):
+    day = "2026-01-02T"
+    lease = {"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"}}
+    log = Log()("leases", {**lease, "spec": {"acquireTime": f"{day}10:00:05.123456Z"}})
+    log("replicasets", workload("rs", {"replicas": 1}))
+    log("pods", pod("late", SET, creationTimestamp=f"{day}{asked}Z"))
+    log("pods", pod("known", SET, creationTimestamp=f"{day}10:00:06Z"))
+    assert ("makes its pod 2 of 1" in log.wrong) == wrong
+
+
 def test_the_order_of_a_stateful_set():
     owner = {"kind": "StatefulSet", "name": "s", "uid": "s", "controller": True}
     log = Log()("statefulsets", workload("s", {"replicas": 3}))
