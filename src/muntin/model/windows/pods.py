@@ -40,7 +40,6 @@ _KINDS: dict[Feature, Gate] = {
         otherwise=Otherwise.IGNORE,
         source="feature gate IdentifyPodOS: alpha 1.23, beta 1.24, GA 1.25; "
         "K36 pkg/kubelet/lifecycle/predicate.go",
-        message="Failed to admit pod as the OS field doesn't match node OS",
         advice="Set a nodeSelector kubernetes.io/os beside spec.os.name.",
         restates="pod-os-field",
     ),
