@@ -85,6 +85,9 @@ class _Command(click.Command):
 @click.option("--config", metavar="FILE", help="Settings, in place of ./.muntin-lint.yaml.")
 def command(**flags: Any) -> int:
     """Findings on stdout; errors of use end in 2, as what cannot be linted does."""
+    import gc
+
+    gc.set_threshold(50_000)  # the start makes many objects and no garbage
     from muntin.cli import errors
     from muntin.kit.errors import MuntinError
 

@@ -1,27 +1,12 @@
-"""The ``muntin`` command. Each command's module imports what it needs when it is called."""
+"""The ``muntin`` command. A command's module is imported when the command is asked for."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from muntin.cli import (
-    build_base,
-    cri,
-    diff,
-    down,
-    errors,
-    explain,
-    kubeconfig,
-    lint,
-    load,
-    logs,
-    shell,
-    status,
-    up,
-    version,
-    versions,
-    webhook,
-)
+from muntin.cli import errors
 
 _HELP = """Muntin: a hybrid Linux/Windows Kubernetes on one Linux machine.
 
@@ -35,31 +20,41 @@ Examples:
 Exit codes: docs/reference/exit-codes.md
 """
 COMMANDS = (
-    up.command,
-    down.command,
-    status.command,
-    shell.command,
-    logs.command,
-    kubeconfig.command,
-    load.command,
-    cri.command,
-    lint.command,
-    diff.command,
-    versions.command,
-    explain.command,
-    webhook.command,
-    build_base.command,
-    version.command,
+    "up",
+    "down",
+    "status",
+    "shell",
+    "logs",
+    "kubeconfig",
+    "load",
+    "cri",
+    "lint",
+    "diff",
+    "versions",
+    "explain",
+    "webhook",
+    "build-base",
+    "version",
 )
 
 
-@click.group(help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """``build-base`` is ``command`` of the module ``build_base``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        found = import_module(f"muntin.cli.{cmd_name.replace('-', '_')}").command
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Only groups the commands."""
-
-
-for _command in COMMANDS:
-    cli.add_command(_command)
 
 
 def main() -> None:

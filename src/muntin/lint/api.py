@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muntin.kit.errors import Cause
 from muntin.lint import views
@@ -18,6 +18,10 @@ from muntin.lint.places import Path
 from muntin.lint.profiles import Named
 from muntin.model.gates import Version
 from muntin.model.windows_releases import nearest_api
+
+if TYPE_CHECKING:
+    from muntin.model.decoding import Decoded
+    from muntin.model.resources import Resource
 
 REFUSES, UNKNOWN, UNSERVED = "api-refuses", "unknown-field", "api-unserved"
 INDENTATION = "indentation"
@@ -27,6 +31,7 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 _INNER = frozenset(
     {"name", "labels", "annotations", "replicas", "selector", "template", "containers", "ports"}
 )
+_MANY = 50
 _NAMESPACE = "default"
 _UID = "00000000-0000-4000-8000-000000000000"
 Map = dict[str, Any]
@@ -54,10 +59,11 @@ class Api:
         self._profiles = profiles
         self._schema = schema.load(text)
         self._fitting = fitting(text)
+        self._count = 0
 
     def says(self, item: views.Object) -> Iterator[Said]:
         """Of one object of a kind that Kubernetes has."""
-        from muntin.model.decoding import Undecodable, decode
+        from muntin.model.decoding import Undecodable
         from muntin.model.resources import by_kind, life_of
 
         if (lost := _flat(item.data)) is not None:
@@ -74,7 +80,7 @@ class Api:
         if without == self._profiles or not self._schema.has_kind(row.group, row.version, row.kind):
             return
         try:
-            decoded = decode(self._schema, row, _copied(item.data))
+            decoded = self._decoded(row, _copied(item.data))
         except Undecodable as err:
             yield self._said(REFUSES, (), err.message)
             return
@@ -83,6 +89,16 @@ class Api:
         for cause in self._judged(row, decoded.object):
             if cause.message:
                 yield self._said(REFUSES, path_of(cause.field), f"{cause.field}: {cause.message}")
+
+    def _decoded(self, row: Resource, body: Map) -> Decoded:
+        """Quickly where many are read: that costs a start, which a few are not worth."""
+        from muntin.model.decoding import decode, decode_with_care
+
+        self._count += 1
+        if self._count > _MANY:
+            return decode(self._schema, row, body)
+        type_ = self._schema.type_of(row)
+        return decode_with_care(self._schema, type_, body, row.version, row.kind)
 
     def _said(self, rule: str, path: Path, message: str) -> Said:
         return Said(rule, path, message, tuple(one.name for one in self._profiles))

@@ -17,16 +17,17 @@ PROGRAMS = (
     "kube-scheduler", "kubectl", "docker", "dockerd", "containerd", "netsh", "route",
 )  # fmt: skip
 _NAMES = "|".join((*PROGRAMS, r"proxy(?=\.exe)"))  # as kube-proxy was called when it was built
-_PROGRAM = re.compile(rf"(?<![\w$-])({_NAMES})(\.exe)?(?![\w-]|\.\w)", re.IGNORECASE)
-_VARIABLE = re.compile(r"\$\w*?(kubelet|kube-?proxy|flanneld?)\w*", re.IGNORECASE)
-_FLAG = re.compile(
+# Texts of patterns: they are compiled, once, when there is a script.
+_PROGRAM = rf"(?i)(?<![\w$-])({_NAMES})(\.exe)?(?![\w-]|\.\w)"
+_VARIABLE = r"(?i)\$\w*?(kubelet|kube-?proxy|flanneld?)\w*"
+_FLAG = (
     r"(?<![\w-])(--[A-Za-z][\w.-]*|-v)"
     r"(?:(=)(\"[^\"]*\"|'[^']*'|[^\s,;|)\"']*)"
     r"|[ \t]+(\"[^\"]*\"|'[^']*'|[^\s,;|)\"'-][^\s,;|)\"']*))?"
 )
-_CONTINUED = re.compile(r"[`\\^][ \t]*\r?\n")
-_ARRAY = re.compile(r"@\((?:[^()]|\([^()]*\))*\)")
-_COMMENT = re.compile(r"^[ \t]*(#|::|rem\b)[^\n]*", re.IGNORECASE | re.MULTILINE)
+_CONTINUED = r"[`\\^][ \t]*\r?\n"
+_ARRAY = r"@\((?:[^()]|\([^()]*\))*\)"
+_COMMENT = r"(?im)^[ \t]*(#|::|rem\b)[^\n]*"
 
 
 def of_script(document: Document) -> Iterator[Command]:
@@ -35,10 +36,11 @@ def of_script(document: Document) -> Iterator[Command]:
     on_windows = document.file.lower().endswith(WINDOWS_SCRIPTS)
     start = 0
     for line in text.split("\n"):
-        match = _PROGRAM.search(line) or _VARIABLE.search(line)
+        named = re.search(_PROGRAM, line)
+        match = named or re.search(_VARIABLE, line)
         if match is not None:
             program = _program(match[1])
-            exe = match.re is _PROGRAM and bool(match[2])
+            exe = named is not None and bool(named[2])
             flags = list(_flags(line, match.end(), start))
             span = (start + match.start(), start + match.end())
             os = "windows" if on_windows or exe else "linux"
@@ -48,9 +50,9 @@ def of_script(document: Document) -> Iterator[Command]:
 
 def _joined(text: str) -> str:
     """The text in which a command is one line; every character stays at its place."""
-    text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
-    text = _CONTINUED.sub(lambda match: " " * len(match[0]), text)
-    return _ARRAY.sub(lambda match: match[0].replace("\n", " "), text)
+    text = re.sub(_COMMENT, lambda match: " " * len(match[0]), text)
+    text = re.sub(_CONTINUED, lambda match: " " * len(match[0]), text)
+    return re.sub(_ARRAY, lambda match: match[0].replace("\n", " "), text)
 
 
 def _program(name: str) -> str:
@@ -59,7 +61,7 @@ def _program(name: str) -> str:
 
 
 def _flags(line: str, after: int, base: int) -> Iterator[Flag]:
-    for match in _FLAG.finditer(line, after):
+    for match in re.compile(_FLAG).finditer(line, after):
         value = match[3] if match[2] else match[4]
         if value is not None:
             value = value.strip("\"'")

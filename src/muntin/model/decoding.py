@@ -21,7 +21,6 @@ from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.model import quantity
-from muntin.model.exact import exact
 from muntin.model.resources import Resource
 from muntin.model.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Schema, Shape, Type
 from muntin.model.zeros import zeros_of
@@ -64,8 +63,15 @@ def decode(schema: Schema, resource: Resource, body: Any) -> Decoded:
 
 def decode_as(schema: Schema, type_: Type, body: Any, version: str, kind: str) -> Decoded:
     """As `decode`, for kinds without a row of their own (Scale, Eviction, TokenRequest)."""
+    from muntin.model.exact import exact  # what reads but a few objects does without msgspec
+
     if (found := exact(schema).decode(type_, body)) is not None:
         return Decoded(found)
+    return decode_with_care(schema, type_, body, version, kind)
+
+
+def decode_with_care(schema: Schema, type_: Type, body: Any, version: str, kind: str) -> Decoded:
+    """As `decode_as`, without a try to do it quickly."""
     walk = _Walk(schema)
     try:
         value = walk.struct(type_, body, ())

@@ -13,7 +13,6 @@ value (false, 0, "") is the same as none, and left out.
 
 from __future__ import annotations
 
-import hashlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -142,6 +141,8 @@ class Schema:
     @property
     def digest(self) -> str:
         """A text that differs whenever any type differs."""
+        import hashlib
+
         content = "\n".join(self._lines.values())
         return hashlib.sha256(content.encode("utf-8")).hexdigest()
 
