@@ -465,5 +465,4 @@ def test_ports_are_forwarded(stage: ProfileLab, node: str, is_open: bool):
         finally:
             forwarder.kill()
     said = "".join(lines)
-    assert ("Forwarding from 127.0.0.1" in said) is is_open, said
-    assert is_open or "error upgrading connection" in said
+    assert ("unable to do port forwarding: socat not found." in said) is not is_open, said

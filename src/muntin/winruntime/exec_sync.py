@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from muntin.kit.errors import Conflict, Invalid, TimedOut
-from muntin.model.windows import Feature, gate, is_open
-from muntin.seams.cri import Message, Unknown
+from muntin.seams.cri import Message
 from muntin.seams.cri.enums import ContainerState
 from muntin.winruntime.containers import state
 from muntin.winruntime.exec import running
@@ -59,8 +58,6 @@ class ExecRpcs:
 
     async def PortForward(self, request: Message) -> Message:
         self._node.sandboxes.get(request.get("pod_sandbox_id", ""))
-        if not is_open(Feature.PORT_FORWARD_1_15, self._node.config.profile):
-            raise Unknown(gate(Feature.PORT_FORWARD_1_15).message)
         return {"url": self._streaming.url("portforward", request)}
 
     def _running(self, request: Message) -> ContainerRecord:

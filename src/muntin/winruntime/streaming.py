@@ -19,8 +19,8 @@ from muntin.kit.clock import Clock
 from muntin.kit.errors import MuntinError, NotFound, Unavailable
 from muntin.kit.http.server import Answer, HttpServer, Request, Response, Upgrade
 from muntin.kit.log import fields
-from muntin.model.windows import Feature, is_open
-from muntin.seams.cri import Message
+from muntin.model.windows import Feature, gate, is_open
+from muntin.seams.cri import Message, Unknown
 from muntin.seams.streams import portforward, remotecommand
 from muntin.seams.streams.duplex import StreamDuplex
 from muntin.seams.streams.remotecommand import Options, Session
@@ -151,9 +151,12 @@ class StreamingServer:
 
     def _dial(self, wanted: Message) -> portforward.Dial:
         """As wincat.exe does it from inside the pod, or containerd to the pod's address."""
-        inside = is_open(Feature.PORTFORWARD_CONTAINERD, self._node.config.profile)
+        profile = self._node.config.profile
+        inside = is_open(Feature.PORTFORWARD_CONTAINERD, profile)
 
         async def dial(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+            if not is_open(Feature.PORT_FORWARD_1_15, profile):
+                raise Unknown(gate(Feature.PORT_FORWARD_1_15).message)
             sandbox = self._node.sandboxes.get(wanted["pod_sandbox_id"])
             address = LOOPBACK if inside or not sandbox.ips else sandbox.ips[0]
             sock = netns.socket_in(sandbox.netns, socket.AF_INET)
