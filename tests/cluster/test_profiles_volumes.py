@@ -21,6 +21,11 @@ def mounting(name: str, node: str, path: str, source: Any, **more: Any) -> Any:
     return pod(name, node, {"volumeMounts": [mount]}, volumes=[{"name": "v", **source}])
 
 
+def with_variable(name: str, node: str) -> Any:
+    source = {"configMapKeyRef": {"name": "word", "key": "word"}}
+    return pod(name, node, {"env": [{"name": "WORD", "valueFrom": source}]})
+
+
 @pytest.fixture(scope="module")
 def stage(profiles: ProfileLab) -> Iterator[ProfileLab]:
     words = {"configMap": {"name": "word"}}
@@ -36,6 +41,13 @@ def stage(profiles: ProfileLab) -> Iterator[ProfileLab]:
         mounting("iscsi", "k134", "C:\\i", {"iscsi": iscsi}),
         mounting("shared", "k134", "C:\\s", {"emptyDir": {}}, mountPropagation="HostToContainer"),
         mounting("drive", "k134", "C:\\", {"emptyDir": {}}),
+        *(with_variable(f"from-map-{node}", node) for node in ("k18", "w2016")),
+        pod(
+            "block",
+            "k134",
+            {"volumeDevices": [{"name": "v", "devicePath": "C:\\v"}]},
+            volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "absent"}}],
+        ),
     ]
     profiles.run(pods)
     yield profiles
@@ -99,3 +111,17 @@ def test_propagation_is_told_to_be_ignored(stage: ProfileLab):
 @reproduces(Feature.MOUNT_C_DRIVE_FORBIDDEN)
 def test_nothing_is_mounted_at_the_drive(stage: ProfileLab):
     says(stage, "drive", "destination path can not be C drive")
+
+
+@reproduces(Feature.CONFIGMAP_NOT_IMPLEMENTED_1_8)
+def test_config_maps_of_a_kubelet_of_1_8(stage: ProfileLab):
+    summary = gate(Feature.CONFIGMAP_NOT_IMPLEMENTED_1_8).summary
+    says(stage, "from-map-k18", summary)
+    stage.cluster.wait_ready("from-map-w2016")
+    assert [row for row in stage.events("from-map-w2016") if summary in row] == []
+
+
+@reproduces(Feature.BLOCK_DEVICE_UNSUPPORTED)
+def test_a_raw_block_device(stage: ProfileLab):
+    says(stage, "block", gate(Feature.BLOCK_DEVICE_UNSUPPORTED).summary)
+    assert stage.pod("block")["status"]["phase"] == "Pending"

@@ -109,9 +109,6 @@ _USES: dict[Feature, Callable[[Object], bool]] = {
     Feature.CONFIGMAP_NOT_IMPLEMENTED_1_8: lambda pod: (
         _any_volume(pod, "configMap") or _any_variable(pod, "configMapKeyRef", "configMapRef")
     ),
-    Feature.BLOCK_DEVICE_UNSUPPORTED: lambda pod: any(
-        container.get("volumeDevices") for container in all_containers(pod)
-    ),
     Feature.REGISTRY_NOT_ETC: lambda pod: any(
         mount.get("mountPath") in _RESOLVER_FILES
         for container in all_containers(pod)

@@ -12,6 +12,7 @@ from netlab import Lab, answered, ask, ask_udp, ping, serving
 
 from muntin.hns.config import Switching
 from muntin.kit import rtnetlink as rt
+from muntin.model.windows import Feature
 from muntin.model.windows_releases import build_named, profile_of
 from muntin.seams.hns import Kind
 
@@ -128,6 +129,7 @@ def test_node_ports_and_affinity(lab: Lab, windows_node):
     asyncio.run(scene())
 
 
+@pytest.mark.reproduces(Feature.CNI_OUTBOUNDNAT_EXCEPTIONS, Feature.OUTBOUND_ICMP)
 def test_outbound_nat_translates_tcp_but_not_ping(lab: Lab, windows_node):
     async def scene():
         outside = lab.add("outside", "172.31.0.1")
@@ -199,6 +201,7 @@ def test_a_nat_network_hides_its_endpoints(lab: Lab, windows_node):
     asyncio.run(scene())
 
 
+@pytest.mark.reproduces(Feature.CNI_ROUTE_NEEDENCAP)
 def test_a_pod_without_the_service_route_loses_source_nat_services(lab: Lab, windows_node):
     async def scene():
         async with windows_node("win01", 11, SERVER_2019) as one:

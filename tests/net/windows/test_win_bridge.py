@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from netlab import Lab, ask, serving
 from muntin.cni.host_gateway import ensure_network
 from muntin.cni.install import install, win_bridge_conf
 from muntin.kit import netns
+from muntin.model.windows import Feature
 from muntin.model.windows_releases import build_named, profile_of
 from muntin.seams.cni import conf as cni_conf
 from muntin.seams.cni.errors import CniError
@@ -98,6 +100,7 @@ def test_add_check_and_delete(lab: Lab, windows_node, tmp_path: Path):
     asyncio.run(scene())
 
 
+@pytest.mark.reproduces(Feature.HNS_ADMIN_CREATED_NETWORK, Feature.CNI_CHECK_MISSING)
 def test_failures_leave_nothing_behind(lab: Lab, windows_node, tmp_path: Path):
     async def scene():
         async with windows_node("win01", 11, SERVER_2019) as node:
@@ -118,6 +121,11 @@ def test_failures_leave_nothing_behind(lab: Lab, windows_node, tmp_path: Path):
             result = await runner.add(network, attachment(guid))
             # The failed attempt used .3, and addresses are given out in turn.
             assert str(result.addresses[0].interface) == "10.244.11.4/24"
+            # CHECK sees nothing: neither that the endpoint is there, nor that it is gone.
+            endpoint = await query_by_name(node.hns, Kind.ENDPOINT, "c1_cbr0")
+            assert endpoint is not None
+            await node.hns.delete(Kind.ENDPOINT, endpoint["ID"])
+            await runner.check(replace(network, disable_check=False), attachment(guid))
 
     asyncio.run(scene())
 

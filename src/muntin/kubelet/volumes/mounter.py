@@ -28,6 +28,7 @@ from muntin.kubelet.volumes.content import (
 from muntin.kubelet.volumes.host_path import prepare_host_path
 from muntin.kubelet.volumes.tokens import TokenSource
 from muntin.model import quantity
+from muntin.model.pods import all_containers
 from muntin.model.windows import Feature, gate
 from muntin.seams.kube import Object
 
@@ -121,6 +122,8 @@ class VolumeMounter:
         self, pod: Object, volume: Object, allocatable: Mapping[str, str], *, recent: bool = False
     ) -> Volume:
         uid, name = pod["metadata"]["uid"], volume["name"]
+        if _is_mapped(pod, name) and not self._platform.has(Feature.BLOCK_DEVICE_UNSUPPORTED):
+            raise Unsupported(gate(Feature.BLOCK_DEVICE_UNSUPPORTED).summary)
         if volume.get("hostPath"):
             return self._host_path(volume["hostPath"])
         if claim_name(pod, volume) is not None:
@@ -237,6 +240,12 @@ class VolumeMounter:
             field=lambda path: field_value(pod, path, host_ip=self._node_ip),
             resource=lambda reference: resource_value(pod, "", reference, allocatable),
         )
+
+
+def _is_mapped(pod: Object, volume: str) -> bool:
+    """Whether a container wants the volume as a raw device."""
+    devices = (row for one in all_containers(pod) for row in one.get("volumeDevices") or ())
+    return any(row["name"] == volume for row in devices)
 
 
 def _mounts_below(directory: Path) -> list[str]:
