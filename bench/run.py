@@ -18,6 +18,7 @@ import apiserver
 import clusters
 import commands
 import datapath
+import lint
 import memory
 import page
 import pods
@@ -41,6 +42,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "apiserver": apiserver.measure,
     "scheduling": lambda _: scheduling.measure(),
     "services": lambda _: services.measure(),
+    "lint": lint.measure,
 }
 
 
@@ -48,9 +50,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench")
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all if none is named")
     apiserver.options(parser)
+    lint.options(parser)
     chosen = parser.parse_args()
     names = chosen.parts
-    if os.geteuid() != 0 and names != ["apiserver"]:
+    if os.geteuid() != 0 and (not names or not set(names) <= {"apiserver", "lint"}):
         sys.exit("bench: root is needed, as for muntin up")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended"))  # and what it started, too
     unknown = set(names) - PARTS.keys()
