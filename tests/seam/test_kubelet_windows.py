@@ -27,7 +27,7 @@ from muntin.kubelet.facts import windows_facts
 from muntin.kubelet.loop import Kubelet
 from muntin.kubelet.platform import windows
 from muntin.model.resources import CONFIG_MAPS, EVENTS, NODES, PODS, SERVICE_ACCOUNTS, SERVICES
-from muntin.model.windows import Feature
+from muntin.model.windows import Feature, gate
 from muntin.model.windows_releases import (
     DEFAULT_BUILD,
     DEFAULT_KUBERNETES,
@@ -355,5 +355,47 @@ def test_administrator_is_root_to_the_non_root_rule(tmp_path: Path) -> None:
         pod = await bench.until("web", lambda status: "CreateContainerConfigError" in str(status))
         waiting = pod["status"]["containerStatuses"][0]["state"]["waiting"]
         assert "will break non-root policy" in waiting["message"]
+
+    on_bench(tmp_path, test)
+
+
+ELSEWHERE = (
+    Feature.HOST_IPC,
+    Feature.HOST_NETWORK,
+    Feature.JOB_OBJECT_PER_CONTAINER,
+    Feature.PROC_MOUNT,
+    Feature.SHARED_PROCESSES,
+)
+
+
+@pytest.mark.reproduces(
+    Feature.HOST_IPC,
+    Feature.HOST_NETWORK,
+    Feature.JOB_OBJECT_PER_CONTAINER,
+    Feature.PROC_MOUNT,
+    Feature.SHARED_PROCESSES,
+)
+def test_what_the_node_does_otherwise_is_told_and_not_asked_of_the_runtime(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.create(
+            "web",
+            {"securityContext": {"procMount": "Default"}},
+            hostNetwork=True,
+            hostIPC=True,
+            shareProcessNamespace=True,
+            resources={"limits": {"memory": "1Gi"}},
+        )
+        await bench.until("web", is_running)
+
+        async def told() -> bool:
+            events = (await bench.client.list(EVENTS, "default")).items
+            said = [one["message"] for one in events if one["reason"] == "IgnoredOnWindows"]
+            return all(any(gate(feature).summary in text for text in said) for feature in ELSEWHERE)
+
+        await bench.eventually(told)
+        config = bench.fake.requests("RunPodSandbox")[0]["config"]
+        security = config["windows"]["security_context"]
+        assert security["namespace_options"].get("network", 0) == 0
+        assert not config.get("linux")
 
     on_bench(tmp_path, test)
