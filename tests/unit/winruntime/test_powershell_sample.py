@@ -121,7 +121,7 @@ def test_sleep_in_the_loop(started, port):
     fetch(port)
     begin = time.monotonic()
     assert "callerCount 2" in fetch(port)[2]
-    assert time.monotonic() - begin >= 0.15
+    assert time.monotonic() - begin > 0.14  # timers may be a little early
 
 
 def test_routes_by_switch_and_stops_itself(started, port):
