@@ -95,6 +95,10 @@ def command(**flags: Any) -> int:
         return _lint(**flags)
     except MuntinError as err:
         errors.fail(err.message, BROKEN)
+    except BrokenPipeError:
+        raise
+    except OSError as err:
+        errors.fail(f"{err.filename}: {err.strerror}", BROKEN)
 
 
 def _lint(

@@ -45,6 +45,8 @@ class Document:
     root: yaml.Node | None = None
     index: int = 0
     script: bool = False
+    partial: bool = False
+    """Of a patch, which holds a part of an object: the API never sees it so."""
     line: int = 0
     column: int = 0
     inside: str = ""

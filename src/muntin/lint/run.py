@@ -60,6 +60,8 @@ class Linter:
         return apis(self.profiles) if self._judges else []
 
     def _of_api(self, item: views.Object) -> Iterator[Finding]:
+        if item.document.partial:
+            return
         for said in said_of(self._apis, item):
             line, column = item.document.mark((*item.path, *said.path))
             yield Finding(

@@ -10,6 +10,7 @@ from pathlib import Path
 from muntin.lint.commands import WINDOWS_SCRIPTS
 from muntin.lint.documents import Document, Problem
 from muntin.lint.texts import MAX_BYTES, encoding_of, read_bytes
+from muntin.lint.views import listing, mapping
 
 MANIFESTS = (".yaml", ".yml", ".json", ".conf", ".conflist")
 STDIN = "<stdin>"
@@ -38,12 +39,29 @@ def collect(
             yield Source(STDIN, *read_bytes(stdin(), STDIN))
             continue
         path = Path(name)
+        patches = _patches(path) if path.is_dir() else frozenset[Path]()
         for file in _walk(path) if path.is_dir() else [path]:
             shown = file.as_posix()
             if shown in seen or any(fnmatch.fnmatch(shown, pattern) for pattern in patterns):
                 continue
             seen.add(shown)
-            yield _chart(file) if file.name == "Chart.yaml" and path.is_dir() else _file(file)
+            found = _chart(file) if file.name == "Chart.yaml" and path.is_dir() else _file(file)
+            for document in found.documents if file.resolve() in patches else ():
+                document.partial = True
+            yield found
+
+
+def _patches(folder: Path) -> frozenset[Path]:
+    """Files that kustomizations below take for patches: parts of objects."""
+    found: set[Path] = set()
+    for file in folder.rglob("kustomization.y*ml"):
+        for document in _file(file).documents:
+            data = mapping(document.data)
+            names = [mapping(one).get("path") for one in listing(data.get("patches"))]
+            for one in (*names, *listing(data.get("patchesStrategicMerge"))):
+                if isinstance(one, str) and "\n" not in one:
+                    found.add((file.parent / one).resolve())
+    return frozenset(found)
 
 
 def _file(path: Path) -> Source:

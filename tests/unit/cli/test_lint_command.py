@@ -79,6 +79,17 @@ def test_severities(run, tmp_path):
     assert ("not shown" in out, "mount-propagation" in out) == (True, False)
 
 
+def test_what_cannot_be_written(run, tmp_path, monkeypatch):
+    (tmp_path / "bad.yaml").write_text(BAD)
+
+    def refuse(path, data):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", refuse)
+    assert run("--fix", "bad.yaml")[0] == 2
+    assert run("--fix", "--diff", "bad.yaml")[0] == 1
+
+
 def test_what_comes_on_stdin(run):
     code, out, _ = run("-", stdin=BAD)
     assert code == 1
@@ -99,6 +110,18 @@ def test_directories(run, tmp_path):
             ("chart/Chart.yaml", "not-rendered")} <= found  # fmt: skip
     assert {file for file, _ in found} <= {"a/b/bad.yaml", "a/net.conf", "chart/Chart.yaml"}
     assert code == 1
+
+
+def test_patches_of_a_kustomization_are_parts_of_objects(run, tmp_path):
+    part = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2}\n"
+    for name in ("new.yaml", "old.yaml", "whole.yaml"):
+        (tmp_path / name).write_text(part)
+    (tmp_path / "kustomization.yaml").write_text(
+        "kind: Kustomization\npatches: [{path: new.yaml}, {patch: '- op: add'}]\n"
+        "patchesStrategicMerge: [./old.yaml]\n"
+    )
+    found = json.loads(run("--output", "json", ".")[1])["findings"]
+    assert {one["file"] for one in found if one["rule"] == "api-refuses"} == {"whole.yaml"}
 
 
 @pytest.mark.parametrize("form", ["human", "json", "sarif", "junit", "github"])
