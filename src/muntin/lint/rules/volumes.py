@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,13 +46,29 @@ def _is_rooted(value: Any) -> bool:
     return is_text and not value.startswith("//") and not _DRIVE_C.fullmatch(value)
 
 
-def _is_rooted_mount(value: Any) -> bool:
-    return _is_rooted(value) and value not in _RESOLVER_FILES
-
-
 def _with_drive(path: Path, value: Any) -> Fix:
     """The same path as the kubelet makes of it, written out."""
     return Fix((Put(path, "C:" + value.replace("/", "\\")),))
+
+
+def _rooted_mounts(pod: Pod, profiles: Profiles) -> Iterator[Place]:
+    """Mount paths without a drive; mended unless another mount has that very path already."""
+    for container in pod.containers:
+        mounts = [mapping(one) for one in listing(container.data.get("volumeMounts"))]
+        places = Counter(_at_drive(text(mount.get("mountPath"))) for mount in mounts)
+        for index, mount in enumerate(mounts):
+            value = text(mount.get("mountPath"))
+            if not _is_rooted(value) or value in _RESOLVER_FILES:
+                continue
+            path = (*container.path, "volumeMounts", index, "mountPath")
+            alone = places[_at_drive(value)] == 1
+            yield Place(path, _with_drive(path, value) if alone else None)
+
+
+def _at_drive(path: str) -> str:
+    """How Windows compares the path: with a drive, whatever its slashes and capitals."""
+    plain = path.replace("/", "\\").rstrip("\\").lower()
+    return plain if plain[1:2] == ":" else f"c:\\{plain.lstrip(chr(92))}"
 
 
 def _is_drive_c(value: Any) -> bool:
@@ -105,7 +122,7 @@ RULES: dict[Feature, Rule] = {
     Feature.EMPTY_DIR_MEMORY: on_pods(where=equals("Memory"), fix=remove),
     Feature.BLOCK_DEVICE_UNSUPPORTED: on_pods(),
     Feature.NAMED_PIPE_HOST_MOUNT: on_pods(where=is_pipe),
-    Feature.MOUNTPATH_WINDOWS_FORM: on_pods(where=_is_rooted_mount, fix=_with_drive),
+    Feature.MOUNTPATH_WINDOWS_FORM: on_pods(_rooted_mounts),
     Feature.HOSTPATH_WINDOWS_FORM: on_pods(where=_is_rooted, fix=_with_drive),
     Feature.SINGLE_FILE_MAPPING: on_pods(_single_files),
     Feature.SUBPATH_UNSUPPORTED: on_pods(),
