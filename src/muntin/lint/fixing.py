@@ -15,6 +15,7 @@ from muntin.lint.texts import read_text
 
 ROUNDS = 20
 """More than any file needs: each round mends all that does not overlap."""
+_NO_END = "\\ No newline at end of file"
 Texts = Mapping[str, str]
 
 
@@ -80,8 +81,7 @@ def _meet(one: Change, other: Change) -> bool:
 
 def difference(before: str, after: str, file: str) -> str:
     """What changed, as `diff -u` says it."""
-    return "".join(
-        difflib.unified_diff(
-            before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
-        )
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
     )
+    return "".join(line if line[-1] == "\n" else f"{line}\n{_NO_END}\n" for line in lines)

@@ -96,3 +96,13 @@ def test_what_is_ignored_is_not_mended():
     assert mend(let, PROFILES[0], True).count("Memory") == 1
     new = fixed({"x.yaml": bad}, [], unsafe=True, without=frozenset({"empty-dir-memory"}))
     assert new["x.yaml"].count("Memory") == 1
+
+
+def test_a_difference_is_one_that_patch_takes(tmp_path):
+    import subprocess
+
+    before, after = "a: 1\nb: 2", "a: 1\nb: 2\nc: 3\n"
+    (tmp_path / "x").write_text(before)
+    text = difference(before, after, "x")
+    subprocess.run(["git", "apply", "-p0", "-"], input=text, text=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "x").read_text() == after
