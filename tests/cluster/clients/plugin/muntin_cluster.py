@@ -8,12 +8,13 @@ that cluster, and helpers that the Python client's archive leaves out are here.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -97,6 +98,21 @@ def _base(package: str, get_configuration: Callable[[], Any]) -> None:
 
 
 _stand_in()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """Garbage is collected between tests alone.
+
+    What a finalizer says with a traceback parses code, and CPython before 3.12 fails where that
+    happens within another call of ``ast.parse`` (python/cpython issue 106905).
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
