@@ -30,6 +30,7 @@ from workload_convergence import unfinished
 from workload_invariants import Invariants, NeverFewer
 
 USERS = 3
+NODES = 6  # simulated ones, as the Cluster files of test_random_operations have it
 KILL_EVERY_S, KILL_ALONE_EVERY_S = 4.0, 7.0
 """The second one where nobody serves until who was killed is back."""
 SETTLE_S = 240.0
@@ -103,8 +104,7 @@ class Run:
         for name in (WILD, CALM):
             new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             await create(known.NAMESPACES, new)
-        nodes = sorted(self.record.now.all("nodes"), key=lambda row: str(row["metadata"]["name"]))
-        for node in nodes[: len(nodes) // 2]:
+        for node in (await self._nodes())[: NODES // 2]:
             labels = {"metadata": {"labels": {objects.KEPT: "true"}}}
             await user.surely(partial(user.patch, known.NODES, node, labels))
         stays = {"nodeSelector": {objects.KEPT: "true"}}
@@ -119,6 +119,15 @@ class Run:
         await create(known.CRON_JOBS, objects.cron_job("c0"), WILD)
         for name in ("d0", "d1", "s0"):
             await create(known.SERVICES, objects.service(name), WILD)
+
+    async def _nodes(self) -> list[Any]:
+        """The nodes by name, once all have registered: clusters are up before simulated ones."""
+        end = time.monotonic() + SETTLE_S
+        while True:
+            nodes = list(self.record.now.all("nodes"))
+            if len(nodes) >= NODES or time.monotonic() > end:
+                return sorted(nodes, key=lambda row: str(row["metadata"]["name"]))
+            await asyncio.sleep(0.05)
 
     async def _settle(self) -> None:
         """Help until nothing is left to do, and nobody does anything any more."""
