@@ -280,6 +280,10 @@ def test_a_kubelet_before_host_processes_says_so(stage: ProfileLab):
 @reproduces(Feature.EMPTY_DIR_MEMORY)
 def test_volumes_in_memory_are_on_the_disk(stage: ProfileLab):
     stage.cluster.wait_ready("in-memory")
+    uid = stage.pod("in-memory")["metadata"]["uid"]
+    state = ClusterPaths(stage.cluster.name).state
+    [folder] = state.rglob(f"{uid}/volumes/kubernetes.io~empty-dir/m")
+    assert folder.stat().st_dev == state.stat().st_dev  # a volume in memory is another device
 
 
 @reproduces(

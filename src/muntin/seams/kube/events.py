@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from abc import ABC, abstractmethod
 from collections import deque
 from typing import Any
 
@@ -30,7 +31,7 @@ MAX_MESSAGE_LENGTH = 1024
 CUT = " ..."
 
 
-class _Queue:
+class _Queue(ABC):
     """Events that wait to be written, in order."""
 
     def __init__(self, client: KubeClient, clock: Clock | None) -> None:
@@ -61,8 +62,9 @@ class _Queue:
                 **fields(reason=event["reason"], object=event["metadata"]["name"], error=err),
             )
 
+    @abstractmethod
     async def _write(self, event: Object) -> None:
-        raise NotImplementedError
+        """Write one, in the form of the group that it is of."""
 
     def _put(self, event: Object) -> None:
         self._queue.append(event)
