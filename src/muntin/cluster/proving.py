@@ -45,7 +45,7 @@ def prove(
     wanted = proof.in_order([_placed(obj) for obj in objects])
     with _cluster(config, progress) as client:
         with step(progress, f"{len(wanted)} objects given to it"):
-            found = [seen for obj in wanted for seen in _create(client, obj, wanted)]
+            found = [seen for obj in wanted for seen in _create(client, obj)]
             refused = {seen.subject for seen in found if seen.stage is Stage.REFUSED}
         with step(progress, "pods have settled"):
             kept = [obj for obj in wanted if proof.subject(obj) not in refused]
@@ -86,7 +86,7 @@ def _placed(obj: Object) -> Object:
     return {**obj, "metadata": {**(obj.get("metadata") or {}), "namespace": _DEFAULT_NAMESPACE}}
 
 
-def _create(client: AdminClient, obj: Object, all_objects: Iterable[Object]) -> list[Observation]:
+def _create(client: AdminClient, obj: Object) -> list[Observation]:
     row, about = by_kind(obj.get("apiVersion", ""), obj.get("kind", "")), proof.subject(obj)
     if row is None:
         text = f"no resource of {obj.get('apiVersion')} {obj.get('kind')} is known"

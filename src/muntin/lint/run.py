@@ -23,7 +23,6 @@ from muntin.lint.texts import read_text
 from muntin.model.gates import Gate, Severity
 from muntin.model.windows import GATES, Feature
 
-_REFUSED = (Severity.ERROR,)
 _BRACES = re.compile(r"\{([\w-]+)\}")
 
 
@@ -47,7 +46,7 @@ class Linter:
         """What is found in documents that belong together, in order of their places."""
         given = gather(documents)
         found = list(self._walk(given))
-        known = {(one.file, one.line, one.field) for one in found if one.severity in _REFUSED}
+        known = {(one.file, one.line, one.field) for one in found if one.severity is Severity.ERROR}
         for item in given.objects:
             for one in self._of_api(item):
                 if (one.file, one.line, one.field) not in known:  # a row says more of it
