@@ -6,10 +6,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from muntin.kit import errors
+from muntin.seams.store import sqlite_files
 from muntin.seams.store.sqlite import SqliteStore
 
 WRITER = """
@@ -180,6 +182,80 @@ def test_a_log_that_was_given_its_size_keeps_what_was_acknowledged(tmp_path):
     run(check)
     # 600 changes of two pages and more are five megabytes: it was begun anew meanwhile.
     assert size < 4 * 1024 * 1024
+
+
+async def settled(path):
+    """A store whose commits were quick of late, whatever this disk is, and its newest revision."""
+    store = await SqliteStore.open(path)
+    revision = await store.create("/k/a", b"0")
+    while not store._writer._grown:  # noqa: ASYNC110 - a thread grows it, and tells nobody
+        await asyncio.sleep(0.01)
+    for number in range(sqlite_files.QUICK_IN_A_ROW):
+        revision = await store.update("/k/a", b"%d" % number, revision)
+    return store, revision
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Which threads commit; every commit counts as quick, and the log is small."""
+    found = []
+
+    class Watched(sqlite_files.Writer):
+        def _insert(self, rows):
+            found.append(threading.current_thread().name)
+            super()._insert(rows)
+
+    monkeypatch.setattr(sqlite_files, "QUICK_S", 10.0)
+    monkeypatch.setattr(sqlite_files, "IDLE_S", 0.01)
+    monkeypatch.setattr(sqlite_files, "LOG_BYTES", 64 * 1024)
+    monkeypatch.setattr("muntin.seams.store.sqlite.Writer", Watched)
+    return found
+
+
+def test_a_lone_change_is_committed_without_another_thread_while_the_disk_is_quick(
+    tmp_path, threads, monkeypatch
+):
+    async def check():
+        store, revision = await settled(tmp_path / "db")
+        assert set(threads) == {"store-writer"}
+        threads.clear()
+        watch = store.watch("/k/", revision)
+        revision = await store.update("/k/a", b"alone", revision)
+        assert threads == ["MainThread"]
+        assert [change.value for change in (await anext(watch)).changes] == [b"alone"]
+        await watch.aclose()
+        await asyncio.gather(*(store.create(f"/k/{name}", b"x") for name in "bcd"))
+        assert threads == ["MainThread", "store-writer"]
+        monkeypatch.setattr(sqlite_files, "QUICK_S", 0.0)
+        for number in range(3):  # the first of them shows how slow the disk is now
+            revision = await store.update("/k/a", b"slow %d" % number, revision)
+        assert threads[2:] == ["MainThread", "store-writer", "store-writer"]
+        await store.close()
+        store = await SqliteStore.open(tmp_path / "db")
+        assert (await store.get("/k/a")).value == b"slow 2"
+        await store.close()
+
+    run(check)
+
+
+def test_a_lone_change_that_fails_is_undone(tmp_path, threads):
+    async def check():
+        store, revision = await settled(tmp_path / "db")
+        with sqlite3.connect(tmp_path / "db") as other:
+            other.execute(
+                "CREATE TRIGGER poison BEFORE INSERT ON log WHEN NEW.value = x'00'"
+                " BEGIN SELECT RAISE(ABORT, 'no space left'); END"
+            )
+        other.close()
+        with pytest.raises(errors.Unavailable, match="no space left"):
+            await store.update("/k/a", b"\0", revision)
+        assert threads[-1] == "MainThread"
+        assert await store.current_revision() == revision
+        assert await store.update("/k/a", b"after", revision) == revision + 1
+        assert threads[-1] == "store-writer"  # which is asked until the disk has shown itself well
+        await store.close()
+
+    run(check)
 
 
 def test_durability_is_what_the_connection_that_commits_says(tmp_path):

@@ -2,17 +2,20 @@
 
 A write is checked against the newest state, queued ones included, takes its revision, and is
 queued; the writer thread commits whatever is queued in one transaction (group commit, WAL,
-``synchronous=FULL``), and only then is it answered and shown to watches. A failed commit undoes
-everything that is queued. Checkpoints run in a thread of their own, so that no commit waits.
+``synchronous=FULL``), and only then is it answered and shown to watches. A lone change is committed
+at once, while the disk is quick. A failed commit undoes everything that is queued. Checkpoints run
+in a thread of their own, so that no commit waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from muntin.kit import errors
@@ -58,6 +61,7 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._feed = Feed()
         self._reader = connect(path)
         self._heads = {
@@ -146,15 +150,17 @@ class SqliteStore:
         """Hand over what was written in one turn of the loop at once: the thread that commits would
         else ask for Python's lock at each change."""
         unsent, self._unsent = self._unsent, []
-        if unsent:
+        lone = len(unsent) == 1 and len(self._queued) == 1
+        if unsent and not (lone and self._writer.commit_now(unsent[0])):
             self._writer.put(unsent)
 
     def _on_commit(self, changes: list[Change], failure: Exception | None) -> None:
-        """Called by the writer thread."""
-        if failure is None:
-            self._loop.call_soon_threadsafe(self._publish, changes)
+        """Called by the thread that has committed, or failed to."""
+        tell = partial(self._publish, changes) if failure is None else partial(self._undo, failure)
+        if threading.get_ident() == self._thread:
+            tell()
         else:
-            self._loop.call_soon_threadsafe(self._undo, failure)
+            self._loop.call_soon_threadsafe(tell)
 
     def _publish(self, changes: list[Change]) -> None:
         """Show durable ``changes`` to watches, then answer their writers."""

@@ -30,6 +30,8 @@ LOG_FRAMES = 4000  # of 4 KiB each
 LOG_PIECE = 256 * 1024  # grown at a time, so that a change waits little
 IDLE_S = 0.5
 DURABILITY_S = 1.0  # how old what is said of it may be, where there are writes
+# A lone change waits longer for the other thread than for the disk, where that is quick.
+QUICK_S, QUICK_IN_A_ROW = 0.001, 32
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 _SCHEMA = """
@@ -103,6 +105,8 @@ class Writer:
         self._failed_epoch = -1
         self._grown = False
         self._frames = 0  # in the log, at the last checkpoint
+        self._quick = 0  # commits in a row
+        self._working = threading.Lock()  # held by who uses the connection
         self._connection = connect(path)
         self.durability = _durability(self._connection)
         self._told_s = time.monotonic()
@@ -117,6 +121,21 @@ class Writer:
         """Queue changes, which are committed together, or a compaction."""
         self._queue.put(item)
 
+    def commit_now(self, lone: Pending) -> bool:
+        """Commit on the calling thread a change that nothing is queued before; whether it did.
+
+        Not when the disk was slow lately, or the thread that commits is at work: who calls waits.
+        """
+        if self._quick < QUICK_IN_A_ROW or self._frames > LOG_FRAMES or not self._grown:
+            return False
+        if not self._working.acquire(blocking=False):
+            return False
+        try:
+            self._commit([lone])
+        finally:
+            self._working.release()
+        return True
+
     def stop(self) -> None:
         """Commit what is queued, checkpoint, and end both threads."""
         self._queue.put(_Stop())
@@ -130,10 +149,11 @@ class Writer:
         stopping = False
         while not stopping:
             batch, other = self._take()
-            if batch:
-                self._commit(batch)
-            if isinstance(other, Compaction):
-                self._compact(other)
+            with self._working:
+                if batch:
+                    self._commit(batch)
+                if isinstance(other, Compaction):
+                    self._compact(other)
             stopping = isinstance(other, _Stop)
 
     def _take(self) -> tuple[list[Pending], Compaction | _Stop | None]:
@@ -152,7 +172,8 @@ class Writer:
             try:
                 return self._queue.get(timeout=IDLE_S)
             except queue.Empty:
-                self._grow_log()
+                with self._working:
+                    self._grow_log()
         return self._queue.get()
 
     def _grow_log(self) -> None:
@@ -176,18 +197,22 @@ class Writer:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         changes = [pending.change for pending in batch]
+        began = time.monotonic()
         try:
             self._insert([(c.revision, c.key, c.create_revision, c.value) for c in changes])
         except Exception as failure:
             self._failed_epoch = batch[0].epoch
+            self._quick = 0
             self._roll_back()
             self._on_commit([], failure)
         else:
+            now = time.monotonic()
+            self._quick = self._quick + 1 if now - began < QUICK_S else 0
             self._dirty.set()
             self._on_commit(changes, None)
-            if time.monotonic() - self._told_s > DURABILITY_S:
+            if now - self._told_s > DURABILITY_S:
                 self.durability = _durability(self._connection)
-                self._told_s = time.monotonic()
+                self._told_s = now
 
     def _insert(self, rows: list[tuple[int, str, int, bytes | None]]) -> None:
         """All of ``rows`` or none of them.
