@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # A client that leaves this much unread is cut off; it lists again when it is back.
 MOST_UNREAD = 4 * 1024 * 1024
+LOOK_AFTER = 64 * 1024  # bytes written until it is looked at how much is unread
 
 INDEXED_FIELDS = ("metadata.name", "spec.nodeName")
 
@@ -67,8 +68,8 @@ def seen_as(event: Event, wanted: Filter) -> tuple[str, Item] | None:
 class Watcher:
     """One watch: ``render`` makes a frame of it; equal ``form`` means equal frames."""
 
-    __slots__ = ("_count", "_flushing", "_frames", "_loop", "_pump", "_size", "_writer", "form",
-                 "life", "render", "revision", "wanted")  # fmt: skip
+    __slots__ = ("_count", "_flushing", "_frames", "_loop", "_pump", "_size", "_unseen",
+                 "_writer", "form", "life", "render", "revision", "wanted")  # fmt: skip
 
     def __init__(
         self,
@@ -83,7 +84,8 @@ class Watcher:
         self.form = form
         self.render = render
         self._count = count
-        self._size = 0
+        self._size = 0  # of the frames that wait
+        self._unseen = 0  # bytes written since it was looked at how much is unread
         self.revision = 0  # events up to here were sent, or concern it not
         self._writer = writer
         self._pump = pump
@@ -120,10 +122,22 @@ class Watcher:
         return frame
 
     def send(self, frame: bytes) -> None:
-        """Write ``frame`` soon, together with whatever else comes until then.
+        """Write ``frame`` soon, together with whatever else comes until then."""
+        self._count(1)
+        self._put(frame)
 
-        A client that leaves too much unread is cut off before it costs more memory.
-        """
+    def share(self, frame: bytes, revision: int, group: Iterable[Watcher]) -> None:
+        """Send ``frame``, of ``revision``, to all of its ``group`` who have not seen it."""
+        sent = 0
+        for watcher in group:
+            if revision > watcher.revision:
+                watcher._put(frame)
+                sent += 1
+        self._count(sent)
+
+    def _put(self, frame: bytes) -> None:
+        """Have ``frame`` written. A client that leaves too much unread is cut off before it costs
+        more memory."""
         self._size += len(frame)
         if self._size > MOST_UNREAD and self._size + self._writer.buffered > 2 * MOST_UNREAD:
             self._frames.clear()
@@ -142,14 +156,17 @@ class Watcher:
     def flush(self) -> None:
         """Write what there is."""
         self._flushing = False
-        if not self._frames:
+        frames = self._frames
+        if not frames:
             return
-        self._writer.write(b"".join(self._frames))
-        self._count(len(self._frames))
-        self._frames.clear()
+        self._writer.write(frames[0] if len(frames) == 1 else b"".join(frames))
+        frames.clear()
+        self._unseen += self._size
         self._size = 0
-        if self._writer.buffered > MOST_UNREAD:
-            self._writer.abort()
+        if self._unseen > LOOK_AFTER:
+            self._unseen = 0
+            if self._writer.buffered > MOST_UNREAD:
+                self._writer.abort()
 
 
 class _Storing:
@@ -263,12 +280,9 @@ class WatcherSet:
 
 def _offer(event: Event, groups: _Groups) -> None:
     for group in groups.values():
-        frame = next(iter(group)).frame(event)
-        if frame is None:
-            continue
-        for watcher in group:
-            if event.revision > watcher.revision:
-                watcher.send(frame)
+        first = next(iter(group))
+        if (frame := first.frame(event)) is not None:
+            first.share(frame, event.revision, group)
 
 
 def _index_key(wanted: Filter) -> tuple[str, str] | None:
