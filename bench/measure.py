@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -68,6 +69,11 @@ def until(what: str, ask: Callable[[], object], *, limit_s: float, poll_s: float
         time.sleep(poll_s)
 
 
+def _whose_python() -> str:
+    """Distributions build theirs with profile-guided optimization; others may not."""
+    return "the system's own" if sys.base_prefix == "/usr" else "of another origin"
+
+
 def machine() -> list[tuple[str, str]]:
     """What the figures depend on most, as (name, value)."""
     cpu = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
@@ -79,7 +85,7 @@ def machine() -> list[tuple[str, str]]:
         ("memory", f"{memory:.0f} GiB"),
         ("system", release[1] if release else platform.system()),
         ("kernel", platform.release()),
-        ("Python", platform.python_version()),
+        ("Python", f"{platform.python_version()}, {_whose_python()}"),
         ("date", time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())),
         ("load when it began", f"{os.getloadavg()[0]:.2f}"),
     ]

@@ -61,15 +61,15 @@ install_packages() {
     done
 }
 
-python() {
+# The system's own first: distributions build theirs with profile-guided optimization, and programs
+# start a fifth faster with it than with a plain build.
+pythons() {
     local candidate
-    for candidate in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
+    for candidate in /usr/bin/python3 python3 python3.13 python3.12 python3.11; do
         if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             command -v "$candidate"
-            return
         fi
     done
-    return 1
 }
 
 missing=$(missing_packages)
@@ -78,11 +78,14 @@ missing=$(missing_packages)
 
 make_environment() {
     local found
-    found=$(python) && "$found" -m venv "$venv" >/dev/null 2>&1 && return
-    rm -rf "$venv"
+    for found in $(pythons); do
+        "$found" -m venv "$venv" >/dev/null 2>&1 && return
+        rm -rf "$venv"
+    done
     install_packages python3-venv
-    found=$(python) || die "Python 3.11 or newer is missing" "use Debian 12 or Ubuntu 24.04"
-    "$found" -m venv "$venv"
+    found=$(pythons)
+    [ -n "$found" ] || die "Python 3.11 or newer is missing" "use Debian 12 or Ubuntu 24.04"
+    "${found%%$'\n'*}" -m venv "$venv"
 }
 
 install_python_packages() {
