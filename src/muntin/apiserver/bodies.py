@@ -174,7 +174,9 @@ def yaml_duplicates(body: bytes) -> list[str]:
 
 def read(request: ApiRequest, schema: Schema, resource: Resource) -> Object:
     """The body as an object of ``resource``; one that takes another's place says its name."""
-    found = checked(request, schema, resource, parse(request), request.http.body)
+    found = _read_text(request, schema, resource)
+    if found is None:
+        found = checked(request, schema, resource, parse(request), request.http.body)
     if request.http.method == "PUT" and not found["metadata"].get("name"):
         raise status.bad_request(
             f"the name of the object ({request.name} based on URL) was undeterminable: name must "
@@ -182,6 +184,20 @@ def read(request: ApiRequest, schema: Schema, resource: Resource) -> Object:
         )
     owner_references.once(request, found, late=False)
     return found
+
+
+def _read_text(request: ApiRequest, schema: Schema, resource: Resource) -> Object | None:
+    """A JSON body with which nothing is wrong, if its kind is one that is read at once."""
+    if request.custom is not None or content_type(request) not in ("", JSON):
+        return None
+    text = request.http.body
+    found = decoding.decode_text(schema, resource, text)
+    if found is None or "managedFields" in found["metadata"]:
+        return None
+    _check_kind(found, resource.api_version, resource.kind)
+    decoded = decoding.Decoded(found)
+    _report(request, schema, decoded, resource.kind, resource.version, text)
+    return _named(request, resource, found)
 
 
 def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: Schema) -> Object:
@@ -192,7 +208,7 @@ def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: S
         decoded = decoding.decode_as(schema, type_, body, version, kind)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
-    _report(request, schema, decoded, kind, version, body, request.http.body)
+    _report(request, schema, decoded, kind, version, request.http.body)
     return decoded.object
 
 
@@ -200,8 +216,8 @@ def checked(
     request: ApiRequest, schema: Schema, resource: Resource, body: Any, raw: bytes = b"",
     applied: bool = False,
 ) -> Object:  # fmt: skip
-    """Plain values as an object of ``resource``; ``raw`` is their JSON text, if there is one, and
-    ``applied`` says that they come of a server-side apply."""
+    """Plain values as an object of ``resource``, of which they may become parts; ``raw`` is their
+    JSON text, if there is one, and ``applied`` says that they come of a server-side apply."""
     if request.custom is not None and isinstance(body, dict):
         custom_identity.check(request, resource, body)
     else:
@@ -212,16 +228,20 @@ def checked(
         decoded = _decoded(request, schema, resource, body, applied)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
-    _report(request, schema, decoded, resource.kind, resource.version, body, raw)
-    obj = decoded.object
-    obj["kind"], obj["apiVersion"] = resource.kind, resource.api_version
-    metadata = obj.get("metadata")
-    request.managed_fields = None
-    if metadata is None:
-        obj["metadata"] = {}
-    elif given is not None:
+    _report(request, schema, decoded, resource.kind, resource.version, raw)
+    obj = _named(request, resource, decoded.object)
+    if given is not None:
         # An empty list, which decoding leaves out, has a meaning of its own.
-        request.managed_fields = metadata.pop("managedFields", [])
+        request.managed_fields = obj["metadata"].pop("managedFields", [])
+    return obj
+
+
+def _named(request: ApiRequest, resource: Resource, obj: Object) -> Object:
+    """An object that was read, with its kind; nobody is known yet to manage it."""
+    obj["kind"], obj["apiVersion"] = resource.kind, resource.api_version
+    request.managed_fields = None
+    if obj.get("metadata") is None:
+        obj["metadata"] = {}
     return obj
 
 
@@ -229,7 +249,7 @@ def _decoded(
     request: ApiRequest, schema: Schema, resource: Resource, body: Any, applied: bool
 ) -> decoding.Decoded:
     if (version := request.custom) is None:
-        return decoding.decode(schema, resource, body)
+        return decoding.decode(schema, resource, body, taken=True)
     from muntin.apiserver.custom import reading  # when there are custom resources
 
     return reading.decode(schema, version, body, applied=applied)
@@ -259,7 +279,7 @@ def _validates_fields(version: str) -> bool:
 
 def _report(
     request: ApiRequest, schema: Schema, decoded: decoding.Decoded, kind: str, version: str,
-    body: Any, raw: bytes,
+    raw: bytes,
 ) -> None:  # fmt: skip
     if not _validates_fields(schema.version):
         return
@@ -274,9 +294,9 @@ def _report(
     # Looking for duplicates costs a second, slow parse: only for those who say that they care.
     if wanted and raw and content_type(request) in ("", JSON):
         decoded.duplicates = decoding.duplicate_fields(raw)
-    found = decoded.strict_errors
-    if not found:
+    if not (decoded.unknown or decoded.duplicates):
         return
+    found = decoded.strict_errors
     if wanted == "Strict":
         raise status.bad_request(decoding.strict_error(kind, version, found))
     request.warnings.extend(found)

@@ -52,22 +52,34 @@ class Decoded:
         ]
 
 
-def decode(schema: Schema, resource: Resource, body: Any) -> Decoded:
+def decode(schema: Schema, resource: Resource, body: Any, *, taken: bool = False) -> Decoded:
     """``body`` (parsed JSON) as an object of ``resource``.
+
+    When it is ``taken``, parts of it may become parts of the object.
 
     Raises:
         Undecodable: a value has the wrong type; the message is upstream's whole sentence.
     """
-    return decode_as(schema, schema.type_of(resource), body, resource.version, resource.kind)
+    type_ = schema.type_of(resource)
+    return decode_as(schema, type_, body, resource.version, resource.kind, taken=taken)
 
 
-def decode_as(schema: Schema, type_: Type, body: Any, version: str, kind: str) -> Decoded:
+def decode_as(
+    schema: Schema, type_: Type, body: Any, version: str, kind: str, *, taken: bool = False
+) -> Decoded:
     """As `decode`, for kinds without a row of their own (Scale, Eviction, TokenRequest)."""
     from muntin.model.exact import exact  # what reads but a few objects does without msgspec
 
-    if (found := exact(schema).decode(type_, body)) is not None:
+    if (found := exact(schema).decode(type_, body, taken=taken)) is not None:
         return Decoded(found)
     return decode_with_care(schema, type_, body, version, kind)
+
+
+def decode_text(schema: Schema, resource: Resource, text: bytes) -> Object | None:
+    """What `decode` makes of a JSON text, for kinds that are written often; None says nothing."""
+    from muntin.model.exact import exact
+
+    return exact(schema).decode_text(schema.type_of(resource), text)
 
 
 def decode_with_care(schema: Schema, type_: Type, body: Any, version: str, kind: str) -> Decoded:

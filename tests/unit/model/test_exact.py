@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,6 +101,65 @@ def test_whatever_is_exact_is_what_decoding_gives(
         found = walked(TYPES, POD_TYPE, body)
         assert found.object == quick
         assert not found.unknown
+
+
+@given(st.sampled_from(list(places(POD))), VALUES)
+def test_an_object_of_text_and_one_whose_spec_is_known_are_what_decoding_gives(
+    place: tuple[Any, ...], value: Any
+) -> None:
+    body = copy.deepcopy(POD)
+    parent: Any = body
+    for key in place[:-1]:
+        parent = parent[key]
+    parent[place[-1]] = value
+    try:
+        text = orjson.dumps(body)
+    except TypeError:  # 2**70
+        return
+    for found in (
+        PODS.decode_text(POD_TYPE, text),
+        PODS.decode_text(POD_TYPE, text),
+        PODS.decode(POD_TYPE, copy.deepcopy(body), taken=True),
+    ):
+        if found is not None:
+            usual = walked(TYPES, POD_TYPE, body)
+            assert orjson.dumps(found) == orjson.dumps(PODS.decode(POD_TYPE, body))
+            assert found == usual.object
+            assert not usual.unknown
+
+
+def test_a_spec_that_is_known_is_read_as_a_new_object() -> None:
+    text = orjson.dumps(POD)
+    first = PODS.decode_text(POD_TYPE, text)
+    assert first is not None
+    usual = copy.deepcopy(first)
+    first["spec"]["containers"].clear()
+    assert PODS.decode_text(POD_TYPE, text) == usual
+    taken = copy.deepcopy(usual)
+    found = PODS.decode(POD_TYPE, taken, taken=True)
+    assert found == usual
+    again = PODS.decode(POD_TYPE, taken, taken=True)
+    assert again is not None
+    assert again["spec"] is taken["spec"]  # it was as it is read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"metadata":{},"spec":{"containers":[]},"spec":{"containers":[]}}',
+        b'{"metadata":{},"spec":null}',
+        b'{"metadata":{}}',
+        b'{"metadata":{},"spec":{"containers":[]}} x',
+        b'{"metadata":{},"spec":{"hostname":"\xff","containers":[]}}',
+        b'{"metadata":{},"spec":{"priority":99999999999999999999,"containers":[]}}',
+        b'{"metadata":{},"spec":{"containers":[{"name":"c","livenessProbe":{"tcpSocket":'
+        b'{"port":99999999999999999999}}}]}}',
+        b"[]",
+        b"",
+    ],
+)
+def test_a_text_that_is_not_usual_is_left_to_decoding(text: bytes) -> None:
+    assert PODS.decode_text(POD_TYPE, text) is None
 
 
 @pytest.mark.parametrize(
