@@ -76,8 +76,9 @@ def config_map(name: str, data: dict[str, str]) -> Object:
 def beginnings() -> list[tuple[str, Object]]:
     """Path and object of what the administrator makes: a namespace, and a user's rights in it."""
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
-    rules = [{"apiGroups": [""], "resources": ["pods", "pods/status", "configmaps"],
-              "verbs": ["create", "get", "list", "watch", "patch", "delete"]}]  # fmt: skip
+    verbs = ["create", "get", "list", "watch", "update", "patch", "delete"]
+    resources = ["pods", "pods/status", "configmaps"]
+    rules = [{"apiGroups": [""], "resources": resources, "verbs": verbs}]
     reference = {"apiGroup": _RBAC, "kind": "Role", "name": USER}
     subject = {"apiGroup": _RBAC, "kind": "User", "name": USER}
     role = {"apiVersion": f"{_RBAC}/v1", "kind": "Role", "metadata": {"name": USER}}

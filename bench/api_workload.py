@@ -31,7 +31,7 @@ def measure(access: Access, number: int, watchers: Sequence[int]) -> Figures:
     """Round ``number``: per row, how many a second, or (of lists and watches) the seconds."""
     found: Figures = {}
     channel = Channel(access)
-    for name, requests in _sequences(number):
+    for name, requests in _sequences(channel, number):
         found[name] = _one_by_one(channel, requests)
     names = [f"crowd-{number}-{index}" for index in range(CROWD)]
     for name, requests in _crowds(names):
@@ -46,11 +46,12 @@ def measure(access: Access, number: int, watchers: Sequence[int]) -> Figures:
     return found
 
 
-def _sequences(number: int) -> Iterator[tuple[str, list[bytes]]]:
+def _sequences(channel: Channel, number: int) -> Iterator[tuple[str, list[bytes]]]:
     pods = [f"round-{number}-{index}" for index in range(ROUND)]
     yield "create a pod", [_post("pods", objects.pod(n, i)) for i, n in enumerate(pods)]
     gets = [request("GET", f"{BASE}/pods/{name}") for name in pods]
     yield "get a pod", gets * (GETS // ROUND)
+    yield "update a pod", [_update(channel, name, str(number)) for name in pods]
     yield "merge patch", _patches(pods, _MERGE, lambda i: _annotated(str(i)))
     yield "strategic merge patch", _patches(pods, _STRATEGIC, _with_image)
     yield "status patch", _patches(pods, _STRATEGIC, lambda i: _READY, "/status")
@@ -74,6 +75,14 @@ def _crowds(names: Sequence[str]) -> Iterator[tuple[str, list[bytes]]]:
 
 def _post(plural: str, obj: Object) -> bytes:
     return request("POST", f"{BASE}/{plural}", objects.text(obj))
+
+
+def _update(channel: Channel, name: str, value: str) -> bytes:
+    """A request that puts the whole pod, with an annotation changed, in the place of what it is."""
+    path = f"{BASE}/pods/{name}"
+    pod = orjson.loads(_checked(channel, request("GET", path)))
+    pod["metadata"]["annotations"]["example.com/update"] = value
+    return request("PUT", path, objects.text(pod))
 
 
 def _patches(
