@@ -31,7 +31,7 @@ LOG_PIECE = 256 * 1024  # grown at a time, so that a change waits little
 IDLE_S = 0.5
 DURABILITY_S = 1.0  # how old what is said of it may be, where there are writes
 # A lone change waits longer for the other thread than for the disk, where that is quick.
-QUICK_S, QUICK_IN_A_ROW = 0.001, 32
+QUICK_S, QUICK_IN_A_ROW = 0.001, 8
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 _SCHEMA = """
