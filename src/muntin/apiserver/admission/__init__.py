@@ -22,6 +22,7 @@ from muntin.apiserver.admission.rbac_escalation import RbacEscalation
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.metrics import Histogram
+from muntin.model.resources import Resource
 
 __all__ = ["Admission", "Attributes", "DynamicParts", "LatePlugin", "Parts", "Plugin"]
 
@@ -64,8 +65,8 @@ class Admission:
         self.plugins = tuple(plugins)
         self.late = tuple(late)
         self._dynamic = dynamic
-        self._mutate = _steps(self.plugins, "mutate")
-        self._validate = _steps(self.plugins, "validate")
+        self._mutate = _Steps(self.plugins, "mutate")
+        self._validate = _Steps(self.plugins, "validate")
         self.durations: Histogram | None = None  # by step, operation and whether it was rejected
 
     @classmethod
@@ -105,19 +106,18 @@ class Admission:
                 self.durations.observe(labels, time.perf_counter() - started)
 
     async def _mutate_all(self, attributes: Attributes) -> bool:
-        for step in self._mutate:
-            step(attributes)
+        self._again(attributes)
         dynamic = self._dynamic
         if dynamic is None or not dynamic.mutates:
             return False
         return await dynamic.mutate(attributes, lambda: self._again(attributes))
 
     def _again(self, attributes: Attributes) -> None:
-        for step in self._mutate:
+        for step in self._mutate.of(attributes.resource):
             step(attributes)
 
     async def _validate_all(self, attributes: Attributes) -> None:
-        for step in self._validate:
+        for step in self._validate.of(attributes.resource):
             if self._waiting is None:
                 step(attributes)
             else:
@@ -145,9 +145,28 @@ class Admission:
         return attributes.obj
 
 
-def _steps(plugins: Sequence[Plugin], name: str) -> tuple[Step, ...]:
-    """The plugins' steps of that name, without those that do nothing."""
-    silent = getattr(Silent, name)
-    return tuple(
-        getattr(plugin, name) for plugin in plugins if getattr(type(plugin), name) is not silent
-    )
+class _Steps:
+    """The plugins' steps of one name, without those that do nothing, by resource."""
+
+    def __init__(self, plugins: Sequence[Plugin], name: str) -> None:
+        silent = getattr(Silent, name)
+        acting = [plugin for plugin in plugins if getattr(type(plugin), name) is not silent]
+        self._of_others: list[Step] = []  # of resources that no plugin names
+        self._by_resource: dict[str, list[Step]] = {
+            resource: [] for plugin in acting for resource in _named_by(plugin) or ()
+        }
+        for plugin in acting:
+            step, named = getattr(plugin, name), _named_by(plugin)
+            for resource, steps in self._by_resource.items():
+                if named is None or resource in named:
+                    steps.append(step)
+            if named is None:
+                self._of_others.append(step)
+
+    def of(self, resource: Resource) -> Sequence[Step]:
+        """The steps of those who look at operations on ``resource``."""
+        return self._by_resource.get(resource.group_resource, self._of_others)
+
+
+def _named_by(plugin: Plugin) -> frozenset[str] | None:
+    return plugin.resources if isinstance(plugin, Silent) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from muntin.apiserver.request import ApiRequest, User
 from muntin.model.resources import Resource
@@ -61,7 +61,13 @@ class Attributes:
 
 
 class Silent:
-    """A plugin that does nothing in the step it does not define."""
+    """A plugin that does nothing in the step it does not define.
+
+    ``resources`` are those whose operations it looks at (``pods``, ``daemonsets.apps``), and None
+    stands for all. Of others it is not asked.
+    """
+
+    resources: ClassVar[frozenset[str] | None] = None
 
     def mutate(self, attributes: Attributes) -> None:
         """Nothing to change."""

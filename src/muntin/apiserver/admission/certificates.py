@@ -40,6 +40,8 @@ def may(authorizer: Authorizer, attributes: Attributes, verb: str, signer: str) 
 class CertificateApproval(Silent):
     """Approving needs the verb ``approve`` on the signer."""
 
+    resources = frozenset({"certificatesigningrequests.certificates.k8s.io"})
+
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
@@ -54,6 +56,8 @@ class CertificateApproval(Silent):
 
 class CertificateSigning(Silent):
     """Writing a certificate needs the verb ``sign`` on the signer."""
+
+    resources = frozenset({"certificatesigningrequests.certificates.k8s.io"})
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
@@ -75,6 +79,8 @@ class CertificateSigning(Silent):
 
 class CertificateSubjectRestriction(Silent):
     """Nobody asks for a client certificate of the group of superusers."""
+
+    resources = frozenset({"certificatesigningrequests.certificates.k8s.io"})
 
     def validate(self, attributes: Attributes) -> None:
         if not _is_for_request(attributes, "CREATE", ""):
@@ -101,6 +107,8 @@ def _organizations(request: str) -> list[str]:
 
 class ClusterTrustBundleAttest(Silent):
     """Bundles of a signer are written by those with the verb ``attest`` on it."""
+
+    resources = frozenset({"clustertrustbundles.certificates.k8s.io"})
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer

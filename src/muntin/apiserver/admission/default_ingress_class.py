@@ -18,6 +18,8 @@ NAMED_BEFORE = "kubernetes.io/ingress.class"
 class DefaultIngressClass(Silent):
     """Of new Ingresses only."""
 
+    resources = frozenset({"ingresses.networking.k8s.io"})
+
     def __init__(self, cache: Cache) -> None:
         self._classes = cache.of(INGRESS_CLASSES)
 

@@ -19,6 +19,8 @@ NAMED_BEFORE = "volume.beta.kubernetes.io/storage-class"
 class DefaultStorageClass(Silent):
     """An empty name is a choice too: of no class."""
 
+    resources = frozenset({"persistentvolumeclaims"})
+
     def __init__(self, cache: Cache) -> None:
         self._classes = cache.of(STORAGE_CLASSES)
 

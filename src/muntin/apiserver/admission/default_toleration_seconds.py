@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from muntin.apiserver.admission.attributes import Attributes, Silent
 
+_EFFECTS = ("NoExecute", None, "")
 KEYS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 class DefaultTolerationSeconds(Silent):
     """Adds the two tolerations that a pod does not have itself."""
+
+    resources = frozenset({"pods"})
 
     def __init__(self, seconds: int) -> None:
         self._seconds = seconds
@@ -21,7 +24,7 @@ class DefaultTolerationSeconds(Silent):
             return
         spec = attributes.obj["spec"]
         have = spec.get("tolerations") or []
-        missing = [key for key in KEYS if not any(_covers(row, key) for row in have)]
+        missing = [key for key in KEYS if not _is_covered(have, key)] if have else KEYS
         if missing:
             added = [
                 {"key": key, "operator": "Exists", "effect": "NoExecute",
@@ -31,7 +34,8 @@ class DefaultTolerationSeconds(Silent):
             spec["tolerations"] = [*have, *added]
 
 
-def _covers(toleration: dict[str, object], key: str) -> bool:
-    return (toleration.get("key") or key) == key and toleration.get("effect") in (
-        "NoExecute", None, ""
-    )  # fmt: skip
+def _is_covered(tolerations: list[dict[str, object]], key: str) -> bool:
+    for row in tolerations:
+        if (row.get("key") or key) == key and row.get("effect") in _EFFECTS:
+            return True
+    return False

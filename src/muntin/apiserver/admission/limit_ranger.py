@@ -19,6 +19,8 @@ Judge = Callable[[Object, Object], list[str]]
 class LimitRanger(Silent):
     """Fills in what new pods do not say, and refuses what is out of bounds."""
 
+    resources = frozenset({"pods", "persistentvolumeclaims"})
+
     def __init__(self, cache: Cache) -> None:
         self._ranges = cache.of(LIMIT_RANGES)
 

@@ -38,6 +38,11 @@ _LABELS = frozenset(
 class NodeRestriction(Silent):
     """Narrows what the ClusterRole ``system:node`` allows."""
 
+    resources = frozenset(
+        {"nodes", "pods", "serviceaccounts", "persistentvolumeclaims", "leases.coordination.k8s.io",
+         "csinodes.storage.k8s.io"}
+    )  # fmt: skip
+
     def __init__(self, cache: Cache) -> None:
         self._pods = cache.of(PODS)
         self._nodes = cache.of(NODES)

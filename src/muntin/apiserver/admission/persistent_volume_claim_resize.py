@@ -16,6 +16,8 @@ from muntin.model.resources import STORAGE_CLASSES
 class PersistentVolumeClaimResize(Silent):
     """Looks at updates that ask for more storage."""
 
+    resources = frozenset({"persistentvolumeclaims"})
+
     def __init__(self, cache: Cache) -> None:
         self._classes = cache.of(STORAGE_CLASSES)
 

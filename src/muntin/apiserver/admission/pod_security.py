@@ -15,7 +15,7 @@ from muntin.apiserver.admission.attributes import Attributes, Object, Silent
 from muntin.apiserver.cache import Cache
 from muntin.kit.errors import Cause
 from muntin.model import pods
-from muntin.model.pod_security.levels import PREFIX, LevelVersion, Policy, policy_of
+from muntin.model.pod_security.levels import MODES, PREFIX, LevelVersion, Policy, policy_of
 from muntin.model.resources import NAMESPACES, PODS
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ _TEMPLATES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("batch", "jobs"): _TEMPLATE,
     ("batch", "cronjobs"): ("spec", "jobTemplate", *_TEMPLATE),
 }
+_RESOURCES = frozenset(
+    {"pods", "namespaces"}
+    | {f"{plural}.{group}" if group else plural for group, plural in _TEMPLATES}
+)
+_LABELS = frozenset(f"{PREFIX}{mode}{which}" for mode in MODES for which in ("", "-version"))
 _POD_SUBRESOURCES = ("", "ephemeralcontainers", "resize")
 
 
@@ -48,6 +53,8 @@ class Exemptions:
 class PodSecurity(Silent):
     """``minor`` is the release of the API, which a policy of version ``latest`` means."""
 
+    resources = _RESOURCES
+
     def __init__(
         self,
         cache: Cache,
@@ -60,6 +67,7 @@ class PodSecurity(Silent):
         self._minor = minor
         self._exempt = exemptions
         self._defaults = defaults
+        self._allows_everything = defaults.allows_everything
 
     def validate(self, attributes: Attributes) -> None:
         if attributes.operation not in ("CREATE", "UPDATE"):
@@ -78,12 +86,14 @@ class PodSecurity(Silent):
         if path is not None:
             self._template(attributes, path)
 
-    def _policy(self, namespace: str) -> Policy:
+    def _policy(self, namespace: str) -> Policy | None:
+        """What the namespace asks for; None if that is nothing."""
         item = self._namespaces.get("", namespace)
         labels = {} if item is None else item.labels
-        if self._defaults.allows_everything and not any(key.startswith(PREFIX) for key in labels):
-            return self._defaults
-        return policy_of(labels, self._defaults)[0]
+        if self._allows_everything and _LABELS.isdisjoint(labels):
+            return None
+        found = policy_of(labels, self._defaults)[0]
+        return None if found.allows_everything else found
 
     def _is_exempt(self, attributes: Attributes) -> bool:
         exempt = self._exempt
@@ -93,7 +103,7 @@ class PodSecurity(Silent):
 
     def _pod(self, attributes: Attributes) -> None:
         policy = self._policy(attributes.namespace)
-        if policy.allows_everything or self._is_exempt(attributes):
+        if policy is None or self._is_exempt(attributes):
             return
         pod, old = attributes.obj, attributes.old
         if old is not None and not _matters(pod["spec"], old["spec"]):
@@ -109,7 +119,9 @@ class PodSecurity(Silent):
 
     def _template(self, attributes: Attributes, path: tuple[str, ...]) -> None:
         policy = self._policy(attributes.namespace)
-        if not (policy.warn.rank or policy.audit.rank) or self._is_exempt(attributes):
+        if policy is None or self._is_exempt(attributes):
+            return
+        if not (policy.warn.rank or policy.audit.rank):
             return
         template = attributes.obj
         for part in path:

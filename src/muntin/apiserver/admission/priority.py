@@ -16,6 +16,8 @@ PREEMPTS = "PreemptLowerPriority"
 class Priority(Silent):
     """Looks up the named class, or the one that is the default."""
 
+    resources = frozenset({"pods", "priorityclasses.scheduling.k8s.io"})
+
     def __init__(self, cache: Cache) -> None:
         self._classes = cache.of(PRIORITY_CLASSES)
         self._classes.observers.append(self._changed)

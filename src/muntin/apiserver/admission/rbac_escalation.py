@@ -24,6 +24,11 @@ Object = Mapping[str, Any]
 class RbacEscalation(Silent):
     """Roles need their own rules or the verb ``escalate``; bindings the role's, or ``bind``."""
 
+    resources = frozenset(
+        f"{plural}.{RBAC}"
+        for plural in ("roles", "clusterroles", "rolebindings", "clusterrolebindings")
+    )
+
     def __init__(self, authorizer: Authorizer, cache: Cache) -> None:
         self._authorizer = authorizer
         self._cache = cache

@@ -15,6 +15,8 @@ from muntin.model.resources import RUNTIME_CLASSES
 class RuntimeClass(Silent):
     """Sets ``spec.overhead`` and adds the class's node selector and tolerations."""
 
+    resources = frozenset({"pods"})
+
     def __init__(self, cache: Cache) -> None:
         self._classes = cache.of(RUNTIME_CLASSES)
 

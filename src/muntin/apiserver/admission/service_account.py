@@ -25,6 +25,7 @@ TOKEN_TYPE = "kubernetes.io/service-account-token"
 ACCOUNT_UID = "kubernetes.io/service-account.uid"
 ENFORCE_SECRETS = "kubernetes.io/enforce-mountable-secrets"
 _MARK = ENFORCE_SECRETS.encode()
+_PULLING = b'"imagePullSecrets"'
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
 
@@ -34,6 +35,8 @@ class ServiceAccount(Silent):
     Without ``bound_tokens``, as APIs of old, an account's own token Secret is what is mounted
     where it has one.
     """
+
+    resources = frozenset({"pods"})
 
     def __init__(self, cache: Cache, *, bound_tokens: bool = True) -> None:
         self._accounts = cache.of(SERVICE_ACCOUNTS)
@@ -49,8 +52,11 @@ class ServiceAccount(Silent):
         spec = pod["spec"]
         name = spec.get("serviceAccountName") or "default"
         spec["serviceAccountName"] = spec["serviceAccount"] = name
-        account = self._item(attributes, name).object()
+        item = self._item(attributes, name)
         wanted = spec.get("automountServiceAccountToken")
+        if wanted is False and _PULLING not in item.raw:
+            return
+        account = item.object()
         if wanted is None:
             wanted = account.get("automountServiceAccountToken", True)
         if wanted:

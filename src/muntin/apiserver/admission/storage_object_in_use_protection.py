@@ -18,6 +18,8 @@ _FINALIZERS = {
 class StorageObjectInUseProtection(Silent):
     """Controllers take the finalizers away again."""
 
+    resources = frozenset(f"{plural}.{group}" if group else plural for group, plural in _FINALIZERS)
+
     def mutate(self, attributes: Attributes) -> None:
         row = attributes.resource
         finalizer = _FINALIZERS.get((row.group, row.plural))

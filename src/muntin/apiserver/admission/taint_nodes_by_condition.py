@@ -13,6 +13,8 @@ NOT_READY = "node.kubernetes.io/not-ready"
 class TaintNodesByCondition(Silent):
     """Adds the not-ready taint at creation."""
 
+    resources = frozenset({"nodes"})
+
     def mutate(self, attributes: Attributes) -> None:
         if not attributes.is_for("nodes", "CREATE"):
             return
