@@ -192,12 +192,26 @@ def _read_text(request: ApiRequest, schema: Schema, resource: Resource) -> Objec
         return None
     text = request.http.body
     found = decoding.decode_text(schema, resource, text)
-    if found is None or "managedFields" in found["metadata"]:
+    if found is None:
+        return None
+    managed = found["metadata"].pop("managedFields", None)
+    if managed is not None and not _is_json(managed):
         return None
     _check_kind(found, resource.api_version, resource.kind)
     decoded = decoding.Decoded(found)
     _report(request, schema, decoded, resource.kind, resource.version, text)
-    return _named(request, resource, found)
+    obj = _named(request, resource, found)
+    request.managed_fields = managed
+    return obj
+
+
+def _is_json(value: Any) -> bool:
+    """Whether it has no number that `orjson` reads as a float: one of more than 64 bits."""
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return False
+    return True
 
 
 def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: Schema) -> Object:

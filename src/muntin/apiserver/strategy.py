@@ -6,8 +6,8 @@ Source: apiserver pkg/registry/rest/{create,update}.go; kubernetes pkg/registry/
 
 from __future__ import annotations
 
+import os
 import secrets
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -125,8 +125,17 @@ def identify(resource: Resource, obj: Object, namespace: str) -> None:
 def stamp(obj: Object, now: float) -> None:
     """Give a new ``obj`` its uid and time of creation, which nobody chooses."""
     metadata = obj["metadata"]
-    metadata["uid"] = str(uuid.uuid4())
+    metadata["uid"] = _new_uid()
     metadata["creationTimestamp"] = rfc3339(now)
+
+
+def _new_uid() -> str:
+    """A random UUID of version 4, without the object that Python's module makes of one first."""
+    data = bytearray(os.urandom(16))
+    data[6] = data[6] & 0x0F | 0x40
+    data[8] = data[8] & 0x3F | 0x80
+    text = data.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def prepare_create(resource: Resource, obj: Object) -> None:
@@ -268,11 +277,7 @@ def prepare_update(resource: Resource, new: Object, old: Object, item: Item) -> 
         _keep_stored_versions(new)
     if resource.plural == "daemonsets" and not resource.is_custom:
         _count_template(new, old)
-    if (
-        "generation" in before
-        and _has_generation(resource)
-        and _counted(resource, new) != _counted(resource, old)
-    ):
+    if "generation" in before and _has_generation(resource) and _counts(resource, new, old):
         metadata["generation"] = before["generation"] + 1
 
 
@@ -382,15 +387,19 @@ def _check_identity(resource: Resource, metadata: Object, item: Item) -> None:
         raise status.conflict(resource, item.name)
 
 
-def _counted(resource: Resource, obj: Object) -> Object:
-    """What the generation counts: all that is neither metadata nor status.
+def _counts(resource: Resource, new: Object, old: Object) -> bool:
+    """Whether the generation counts what has changed: all that is neither metadata nor status.
 
     Of Deployments annotations too. Source: kubernetes pkg/registry/apps/deployment/strategy.go.
     """
-    left_out = {"metadata"}
-    if has_status(resource) or not resource.is_custom:
-        left_out.add("status")
-    found = {key: value for key, value in obj.items() if key not in left_out}
+    without_status = has_status(resource) or not resource.is_custom
     if resource.plural == "deployments" and not resource.is_custom:
-        found["metadata"] = obj["metadata"].get("annotations") or {}
-    return found
+        said, before = new["metadata"].get("annotations"), old["metadata"].get("annotations")
+        if (said or {}) != (before or {}):
+            return True
+    for key in new.keys() | old.keys():
+        if key == "metadata" or (key == "status" and without_status):
+            continue
+        if key not in new or key not in old or new[key] != old[key]:
+            return True
+    return False

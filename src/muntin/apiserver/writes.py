@@ -13,6 +13,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+import orjson
+
 from muntin.apiserver import (
     field_managers,
     options,
@@ -31,7 +34,7 @@ from muntin.model import defaults, validation, warnings
 from muntin.model.fields import managers
 from muntin.model.fitting import Fitting, fitting
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
-from muntin.model.resources.lifecycle import Version, version_of
+from muntin.model.resources.lifecycle import Version
 from muntin.model.zeros import zeros_of
 from muntin.seams.store import RevisionConflict
 
@@ -97,12 +100,11 @@ async def create(
         signing_requests.sign_with(obj, request.user)
     _show_zeros(core, request, resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
-    server = version_of(core.schema.version)
-    await _judge(_wrong_in_new, request, resource, name, obj, server)
+    await _judge(_wrong_in_new, request, resource, name, obj, fit.version)
     strategy.complete_create(resource, obj)
     fit.apply(resource, obj)
     await core.admission.validate(attributes)
-    request.warnings.extend(_warnings(resource, obj, None, server))
+    request.warnings.extend(_warnings(resource, obj, None, fit.version))
     async with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
         fit.apply(resource, obj)
         shown = value = encode(obj, resource, managed)
@@ -214,13 +216,12 @@ async def _update_once(
     fit = fitting(core.schema.version)
     before = old if only else fit.whole(resource, old)
     through = attributes.subresource
-    server = version_of(core.schema.version)
     wrong, name = _wrong_in_change, item.name
-    await _judge(wrong, request, resource, name, new, before, only, through, server)
+    await _judge(wrong, request, resource, name, new, before, only, through, fit.version)
     fit.apply(resource, new)
     await core.admission.validate(attributes)
     if not only:
-        request.warnings.extend(_warnings(resource, new, old, server))
+        request.warnings.extend(_warnings(resource, new, old, fit.version))
     if is_finished(resource, new):
         return await remove(core, request, resource, item, new)
     async with core.allocator.reserve(resource, new, old, keep=not request.dry_run):
@@ -297,9 +298,23 @@ def is_same(new: Item, old: Item) -> bool:
     """
     if new.raw == old.raw:
         return True
-    if _plain_size(new) != _plain_size(old) or new.object() != old.object():
+    if _plain_size(new) != _plain_size(old):
         return False
+    members, others = _members(_plain(new)), _members(_plain(old))
+    if members.keys() != others.keys():
+        return False
+    for name, value in members.items():
+        before = others[name]
+        if value != before and orjson.loads(bytes(value)) != orjson.loads(bytes(before)):
+            return False
     return managers.same_but_times(new.managed, old.managed)
+
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode  # as text: most of them are equal
+
+
+def _plain(item: Item) -> bytes:
+    return item.raw[: item.managed_at] + item.raw[item.managed_end :]
 
 
 def _plain_size(item: Item) -> int:
@@ -342,12 +357,15 @@ async def _stored(core: Core, resource: Resource, obj: Object, managed: bytes) -
 
 def _show_zeros(core: Core, request: ApiRequest, resource: Resource, obj: Object) -> None:
     """A new object's status, which the server made, has the zero values that every status has."""
-    rows = (resource, request.target)  # an old version may not have the form that is stored
-    found = (core.schema.kind_type(row.group, row.version, row.kind) for row in rows)
-    type_ = next((type_ for type_ in found if type_ is not None), None)
+    if "status" not in obj:
+        return
+    schema, asked = core.schema, request.target
+    type_ = schema.kind_type(resource.group, resource.version, resource.kind)
+    if type_ is None:  # an old version may not have the form that is stored
+        type_ = schema.kind_type(asked.group, asked.version, asked.kind)
     shape = type_.fields.get("status") if type_ is not None else None
-    if shape is not None and shape.code == "@" and "status" in obj:
-        zeros_of(core.schema).fill(core.schema.type(shape.ref), obj["status"])
+    if shape is not None and shape.code == "@":
+        zeros_of(schema).fill(schema.type(shape.ref), obj["status"])
 
 
 def _normalise(request: ApiRequest, obj: Object) -> None:

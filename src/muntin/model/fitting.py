@@ -41,6 +41,7 @@ class Fitting:
     """What one API version takes away."""
 
     def __init__(self, version: Version) -> None:
+        self.version = version
         self._drops: Mapping[tuple[str, str], tuple[Path, ...]] = later_fields(version)
         self._off = fields_off(version)
         self._drops_containers = version < CONTAINER_METRICS

@@ -98,25 +98,24 @@ def qos_class(pod: Pod) -> str:
     holders = [spec] if spec.get("resources") else [*all_containers(pod)]
     asks_anything, guaranteed = False, bool(holders)
     for holder in holders:
-        resources = holder.get("resources") or {}
-        wanted = _compute(resources.get("requests"))
-        capped = _compute(resources.get("limits"))
-        asks_anything = asks_anything or bool(wanted) or bool(capped)
-        guaranteed = guaranteed and len(capped) == 2 and {**capped, **wanted} == capped
+        resources = holder.get("resources") or _NOTHING
+        least, most = resources.get("requests") or _NOTHING, resources.get("limits") or _NOTHING
+        for name in ("cpu", "memory"):
+            wanted, capped = _asked(name, least), _asked(name, most)
+            asks_anything = asks_anything or wanted > 0 or capped > 0
+            guaranteed = guaranteed and capped > 0 and wanted in (0, capped)
     if not asks_anything:
         return BEST_EFFORT
     return GUARANTEED if guaranteed else BURSTABLE
 
 
-def _compute(quantities: Mapping[str, Any] | None) -> Amounts:
-    found: Amounts = {}
-    if not quantities:
-        return found
-    for name in ("cpu", "memory"):
-        text = quantities.get(name)
-        if text is not None and (value := amount(name, text)) > 0:
-            found[name] = value
-    return found
+_NOTHING: Mapping[str, Any] = {}
+
+
+def _asked(name: str, quantities: Mapping[str, Any]) -> int:
+    """How much, zero where nothing is said."""
+    text = quantities.get(name)
+    return 0 if text is None else max(0, amount(name, text))
 
 
 def all_containers(pod: Pod, *, ephemeral: bool = False) -> Iterator[Mapping[str, Any]]:
