@@ -69,6 +69,19 @@ class ApiFeature(StrEnum):
     TERMINATING_REPLICAS = "terminating-replicas"
     NAMELESS_REFERENCES = "nameless-references"
     SERVER_IDENTITY = "server-identity"
+    CEL_AUTHORIZER = "cel-authorizer"
+    CEL_OPTIONALS = "cel-optionals"
+    CEL_MIXED_NUMBERS = "cel-mixed-numbers"
+    CEL_QUANTITIES = "cel-quantities"
+    CEL_LITERALS_CHECKED = "cel-literals-checked"
+    CEL_FORMATTED_STRINGS = "cel-formatted-strings"
+    CEL_SETS = "cel-sets"
+    CEL_ADDRESSES = "cel-addresses"
+    CEL_NAMED_FORMATS = "cel-named-formats"
+    CEL_AUTHORIZER_SELECTORS = "cel-authorizer-selectors"
+    CEL_PAIRS = "cel-pairs"
+    CEL_SEMVER = "cel-semver"
+    CEL_LISTS = "cel-lists"
 
 
 _SINCE: Mapping[ApiFeature, Version] = {
@@ -186,6 +199,23 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.STATEFUL_VERBS_CAPITAL: (1, 36),
     # Replica sets and deployments count pods that are ending. Source: KEP 3973.
     ApiFeature.TERMINATING_REPLICAS: (1, 35),
+    # What new expressions (CEL) may use. The API servers know most of it one version earlier, but
+    # take it only when the one before, to which a cluster may go back, knows it too.
+    # Source: apiserver v1.36 pkg/cel/environment/base.go (IntroducedVersion, and one).
+    ApiFeature.CEL_AUTHORIZER: (1, 27),  # together with the first conditions that can ask
+    ApiFeature.CEL_OPTIONALS: (1, 29),
+    ApiFeature.CEL_MIXED_NUMBERS: (1, 29),
+    ApiFeature.CEL_QUANTITIES: (1, 29),
+    ApiFeature.CEL_LITERALS_CHECKED: (1, 30),
+    ApiFeature.CEL_FORMATTED_STRINGS: (1, 30),
+    ApiFeature.CEL_SETS: (1, 30),
+    ApiFeature.CEL_ADDRESSES: (1, 31),
+    ApiFeature.CEL_NAMED_FORMATS: (1, 32),
+    # A feature gate decides, which is on from then on. Source: KEP 4601.
+    ApiFeature.CEL_AUTHORIZER_SELECTORS: (1, 32),
+    ApiFeature.CEL_PAIRS: (1, 33),
+    ApiFeature.CEL_SEMVER: (1, 34),
+    ApiFeature.CEL_LISTS: (1, 35),
 }
 
 

@@ -12,6 +12,7 @@ Source: CEL language definition, cel-spec doc/langdef.md.
 
 from __future__ import annotations
 
+from muntin.kit.cel.dialect import Dialect
 from muntin.kit.cel.environment import Environment
 from muntin.kit.cel.errors import CompileError, EvaluationError, Issue
 from muntin.kit.cel.functions import Function
@@ -20,6 +21,7 @@ from muntin.kit.cel.shapes import Shape
 
 __all__ = [
     "CompileError",
+    "Dialect",
     "Environment",
     "EvaluationError",
     "Function",

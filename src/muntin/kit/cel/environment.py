@@ -9,6 +9,7 @@ from typing import Any
 
 from muntin.kit.cel import messages
 from muntin.kit.cel.cost import Costs, estimate
+from muntin.kit.cel.dialect import NEWEST, Dialect
 from muntin.kit.cel.errors import CompileError, Issue, compile_error
 from muntin.kit.cel.functions import STRING, Function, merged
 from muntin.kit.cel.growth import MOST as MOST_GROWTH
@@ -28,7 +29,8 @@ class Environment:
     ``opaque`` names the types that functions pass among themselves (`messages.opaque`),
     ``optional`` the functions whose lists are read as optional values. Besides these there are
     the standard functions and macros, those of comprehensions with two variables, and optional
-    values. ``mixes`` lets lists and maps that are spelt out hold values of several types.
+    values. ``mixes`` lets lists and maps that are spelt out hold values of several types;
+    ``dialect`` says what of all this expressions may not use.
     """
 
     def __init__(
@@ -39,8 +41,10 @@ class Environment:
         optional: Sequence[str] = (),
         *,
         mixes: bool = False,
+        dialect: Dialect = NEWEST,
     ) -> None:
         self._mixes = mixes
+        self._dialect = dialect
         self._optional_calls = tuple(optional)
         self.variables = dict(variables)
         self._optional = tuple(k for k, v in self.variables.items() if v.kind == "optional")
@@ -56,8 +60,9 @@ class Environment:
             messages.declare_opaque(pool, name)
         messages.declare_shapes(pool, shapes.values())
         declared = {name: shape.signature for name, shape in shapes.items()}
-        declarations = _declarations(known, callable_=False)
-        self._check = _new(pool, declared, declarations, binds=binds)
+        spoken = tuple(f for f in known if f not in dialect.without)
+        declarations = _declarations(spoken, callable_=False)
+        self._check = _new(pool, declared, declarations, binds=binds, dialect=dialect)
 
     def compile(self, expression: str) -> Program:
         """The program of ``expression``.
@@ -69,6 +74,8 @@ class Environment:
             text = f"expression code point size exceeds limit: {MOST_CHARACTERS}"
             raise CompileError("", (Issue(1, 1, text),))
         _refuse_quoted_names(expression)
+        if not self._dialect.optionals:
+            _refuse_optionals(expression)
         try:
             return self._compile(expression, expression)
         except CompileError as err:
@@ -77,7 +84,7 @@ class Environment:
         return self._compile(renamed, expression)
 
     def _compile(self, expression: str, source: str) -> Program:
-        rewritten = rewrite(expression, self._optional_calls)
+        rewritten = rewrite(expression, self._optional_calls, pairs=self._dialect.pairs)
         text, shift = rewritten.text, 0
         if self._optional:
             _compiled(self._syntax, text, expression, rewritten)
@@ -90,7 +97,8 @@ class Environment:
                 raise
             raise CompileError(source, tuple(self._plainer(source, err.issues))) from err
         serialized = checked.serialize()
-        found_here = list(mistakes(read(serialized), mixes=self._mixes))
+        checks = self._dialect.literals
+        found_here = list(mistakes(read(serialized), mixes=self._mixes, checks=checks))
         _refuse(found_here, positions(serialized), text, expression, rewritten, shift)
         result = checked.return_type().name()
         found = _compiled(self._run, text, expression, rewritten, shift)
@@ -173,8 +181,8 @@ def box(name: str) -> str:
 
 
 # Comparisons are declared anew, with those of numbers of different types.
+_PAIRS = "extensions: [{name: two-var-comprehensions}]"
 _SETTINGS = """
-extensions: [{name: two-var-comprehensions}]
 stdlib: {exclude_functions: [{name: _<_}, {name: _<=_}, {name: _>_}, {name: _>=_}]}
 """
 _COMPARISONS = {"_<_": "less", "_<=_": "less_equals", "_>_": "greater", "_>=_": "greater_equals"}
@@ -185,31 +193,34 @@ _COMPARED = {"bool": "bool", "bytes": "bytes", "string": "string",
 
 
 def _new(
-    pool: Any, variables: Mapping[str, str], declarations: Sequence[Any], *, binds: bool
-) -> Any:
+    pool: Any, variables: Mapping[str, str], declarations: Sequence[Any], *, binds: bool,
+    dialect: Dialect = NEWEST,
+) -> Any:  # fmt: skip
     from cel_expr_python import cel
     from cel_expr_python.ext import ext_optional
 
-    extensions: list[Any] = [ext_optional.ExtOptional()]
+    extensions: list[Any] = []
+    if dialect.optionals or binds:
+        extensions.append(ext_optional.ExtOptional())
     if binds:
         from cel_expr_python.ext import ext_bindings  # megabytes, for the few that need it
 
         extensions.append(ext_bindings.ExtBindings())
     return cel.NewEnv(
         pool,
-        cel.NewEnvConfigFromYaml(_SETTINGS),
+        cel.NewEnvConfigFromYaml(f"{_PAIRS if dialect.pairs else ''}{_SETTINGS}"),
         variables={name: as_type(signature) for name, signature in variables.items()},
         extensions=extensions,
-        functions=[*_comparisons(), *declarations],
+        functions=[*_comparisons(mixed=dialect.numbers), *declarations],
     )
 
 
 @cache
-def _comparisons() -> tuple[Any, ...]:
+def _comparisons(*, mixed: bool) -> tuple[Any, ...]:
     from cel_expr_python import cel
 
     pairs = [(one, one, name) for one, name in {**_NUMBERS, **_COMPARED}.items()]
-    for one, name in _NUMBERS.items():
+    for one, name in _NUMBERS.items() if mixed else ():
         pairs += [(one, other, f"{name}_{_NUMBERS[other]}") for other in _NUMBERS if other != one]
     return tuple(
         cel.FunctionDecl(
@@ -281,6 +292,20 @@ def _refuse_quoted_names(expression: str) -> None:
     for number, line in enumerate(without_texts(expression).split("\n"), start=1):
         if (at := line.find("`")) >= 0:
             raise CompileError(expression, (Issue(number, at + 1, "unsupported syntax: '`'"),))
+
+
+_OPTIONAL = re.compile(r"\.\?|(?<=[\w)\]}])\s*(\[\?)")
+
+
+def _refuse_optionals(expression: str) -> None:
+    """Raise where fields and elements are chosen that may be missing."""
+    issues = []
+    for found in _OPTIONAL.finditer(without_texts(expression)):
+        sign = found[1] or found[0]
+        place = _place(expression, found.end() - len(sign))
+        issues.append(Issue(*place, f"unsupported syntax '{sign}'"))
+    if issues:
+        raise CompileError(expression, tuple(issues))
 
 
 def _refuse(

@@ -78,7 +78,8 @@ def compile_error(source: str, raw: str, rewritten: Rewritten, shift: int) -> Co
         issues.append(_as_upstream(source, Issue(line, column, found[3])))
     if not issues:
         issues = [Issue(1, 1, text)]
-    return CompileError(source, tuple(dict.fromkeys(_without_followers(issues))))
+    told = dict.fromkeys(_without_followers(issues))
+    return CompileError(source, tuple(sorted(told, key=lambda issue: (issue.line, issue.column))))
 
 
 def evaluation_error(raw: str) -> EvaluationError:

@@ -34,9 +34,11 @@ class Rewritten:
         return column - len(_PUT_IN) * sum(start <= place < at for place in self.places)
 
 
-def rewrite(expression: str, names: Sequence[str]) -> Rewritten:
-    """``expression`` with the calls of ``names`` made optional; members' names begin with a dot."""
-    expression = _with_two_variables(expression)
+def rewrite(expression: str, names: Sequence[str], *, pairs: bool = True) -> Rewritten:
+    """``expression`` with the calls of ``names`` made optional; members' names begin with a dot.
+    ``pairs``: there are comprehensions with two variables."""
+    if pairs:
+        expression = _with_two_variables(expression)
     if not any(name in expression for name in names):
         return Rewritten(expression)
     hidden = without_texts(expression)

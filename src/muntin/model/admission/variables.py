@@ -13,6 +13,7 @@ from typing import Any
 from muntin.model import cel
 from muntin.model.cel import Shape
 from muntin.model.cel.library import authorizer
+from muntin.model.gates import Version
 
 Object = dict[str, Any]
 
@@ -101,11 +102,12 @@ def shapes(
 @lru_cache(maxsize=64)
 def environment(
     *, params: bool = False, namespace: bool = False, authorizer: bool = True,
-    variables: tuple[str, ...] = (), mutates: bool = False,
+    variables: tuple[str, ...] = (), mutates: bool = False, api: Version = (),
 ) -> cel.Environment:  # fmt: skip
-    """The environment of `shapes`; ``mutates``: for expressions that make patches."""
+    """The environment of `shapes`; ``mutates``: for expressions that make patches; ``api``: for
+    new expressions there."""
     found = shapes(params=params, namespace=namespace, authorizer=authorizer, variables=variables)
-    return cel.environment(found, mutates=mutates)
+    return cel.environment(found, mutates=mutates, api=api)
 
 
 def values_of(request: Object, obj: Object | None, old: Object | None) -> Object:

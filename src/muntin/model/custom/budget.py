@@ -48,9 +48,11 @@ def times_of(shape: Shape) -> int:
 
 @dataclass(slots=True)
 class Budget:
-    """What the rules of one schema cost so far; ``found`` is what is wrong with them."""
+    """What the rules of one schema cost so far; ``found`` is what is wrong with them. Expressions
+    that are ``known`` were accepted before."""
 
     found: Findings = field(default_factory=Findings)
+    known: frozenset[str] = frozenset()
     total: int = 0
     expensive: list[tuple[int, str]] = field(default_factory=list)
 

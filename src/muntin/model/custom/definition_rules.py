@@ -354,7 +354,7 @@ def _whole_schema(
         _defaults(parse(schema).as_root, schema, path, found)
         wrong = found.causes[before:]
     if schema != was:
-        schema_rules.check(schema, path, found, rules=strict and not wrong)
+        schema_rules.check(schema, path, found, rules=strict and not wrong, was=was)
     if not strict:
         try:
             Validator(schema, ALL)  # a structural one has had its patterns looked at

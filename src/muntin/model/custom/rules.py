@@ -17,6 +17,7 @@ from muntin.kit.errors import Cause, Invalid
 from muntin.model.custom import paths
 from muntin.model.custom.structural import Json, Structural, parse
 from muntin.model.custom.values import NOTHING
+from muntin.model.gates import Version
 from muntin.model.validation.findings import Findings
 
 LONGEST_MESSAGE = 5 * 1024
@@ -129,8 +130,9 @@ def _node(schema: Structural, shape: Any, rules: tuple[Json, ...] | None = None)
     return None if node.is_empty else node
 
 
-def compile_rule(raw: Json, schema: Structural, shape: Any) -> Rule:
-    """One rule of a place with that ``schema``; what is wrong with it is kept in it."""
+def compile_rule(raw: Json, schema: Structural, shape: Any, api: Version = ()) -> Rule:
+    """One rule of a place with that ``schema``; what is wrong with it is kept in it. A new one
+    may use what expressions of the ``api`` may."""
     from muntin.model.cel import CompileError, Shape, compile, environment
 
     text = raw.get("rule") or ""
@@ -138,7 +140,7 @@ def compile_rule(raw: Json, schema: Structural, shape: Any) -> Rule:
     variables = {"self": shape, "oldSelf": shape}
     if raw.get("optionalOldSelf"):
         variables["oldSelf"] = Shape("optional", element=shape)
-    env = rule.environment = environment(variables)
+    env = rule.environment = environment(variables, api=api)
     if not text.strip():
         return rule
     try:

@@ -5,14 +5,14 @@ Source: apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from muntin.kit.errors import Invalid
 from muntin.model.custom import paths
 from muntin.model.custom.budget import Budget, capped, times_of, times_within
-from muntin.model.custom.structural import META_FIELDS, Json, Structural, parse
+from muntin.model.custom.structural import META_FIELDS, Json, Structural, parse, walk
 from muntin.model.validation.findings import Findings
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
@@ -51,9 +51,15 @@ class Place:
         return self if self.loose else replace(self, loose=path)
 
 
-def check(schema: Json, path: str, found: Findings, *, rules: bool = True) -> None:
-    """Add what is wrong with a whole schema at ``path``; without ``rules`` these are let be."""
-    budget = Budget() if rules else None
+def check(
+    schema: Json, path: str, found: Findings, *, rules: bool = True, was: Json | None = None
+) -> None:
+    """Add what is wrong with a whole schema at ``path``, which ``was`` another; without ``rules``
+    these are let be."""
+    budget = None
+    if rules:
+        known = frozenset(_expressions(was)) if was is not None else frozenset()
+        budget = Budget(Findings(server=found.kubernetes), known)
     _check(schema, path, Place(budget=budget), found, is_root=True)
     if budget is not None:
         found.causes += budget.found.causes
@@ -283,6 +289,18 @@ def _has_break(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
+def _texts(rule: Json) -> Iterator[str]:
+    """The expressions of a rule."""
+    return (rule[name] for name in ("rule", "messageExpression") if rule.get(name))
+
+
+def _expressions(schema: Json) -> Iterator[str]:
+    """Those of all rules of a schema."""
+    for part in walk(schema):
+        for rule in part.get("x-kubernetes-validations") or ():
+            yield from _texts(rule)
+
+
 def _rule_programs(rules: Any, schema: Structural, path: str, place: Place, budget: Budget) -> None:
     """Whether the rules compile and what they cost; only asked of schemas that are good
     otherwise."""
@@ -295,7 +313,9 @@ def _rule_programs(rules: Any, schema: Structural, path: str, place: Place, budg
         return
     found = budget.found
     for index, raw in enumerate(rules):
-        at, rule = f"{path}.x-kubernetes-validations[{index}]", compile_rule(raw, schema, shape)
+        at = f"{path}.x-kubernetes-validations[{index}]"
+        is_new = not budget.known.issuperset(_texts(raw))
+        rule = compile_rule(raw, schema, shape, found.kubernetes if is_new else ())
         if rule.program is not None:
             times = times_of(shape) if place.times is None else place.times
             budget.charge(f"{at}.rule", "rule", capped(rule.cost(shape) * times))

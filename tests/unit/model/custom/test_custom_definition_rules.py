@@ -338,3 +338,29 @@ def test_stored_versions_stay():
     assert changed(new, old) == [
         ("status.storedVersions", "Invalid value: null: must have at least one stored version")
     ]
+
+
+def _with_rules(*rules):
+    rows = [{"rule": rule} for rule in rules]
+    return definition(field({**STRING, "maxLength": 9, "x-kubernetes-validations": rows}))
+
+
+@pytest.mark.parametrize(("minor", "is_known"), [(34, False), (35, True)])
+def test_new_rules_use_what_the_api_before_knew(minor, is_known):
+    found = Findings(server=(1, minor))
+    definition_rules.validate_create(_with_rules("[1].reverse() == [1]"), found)
+    said = [(cause.field, cause.message.partition("ERROR: ")[2]) for cause in found.causes]
+    text = "<input>:1:12: undeclared reference to 'reverse' (in container '')"
+    mark = f"\n | [1].reverse() == [1]\n | {'.' * 11}^"
+    assert said == ([] if is_known else [(f"{R}.rule", text + mark)])
+
+
+def test_rules_that_were_there_stay_beside_new_ones():
+    """A cluster may have gone back to an older API."""
+    before, rule = _with_rules("[1].reverse() == [1]"), "[1].sort() == [1]"
+    after = _with_rules("[1].reverse() == [1]", "self == 'a'")
+    found = Findings(server=(1, 34))
+    definition_rules.validate_update(after, before, found)
+    assert found.causes == []
+    definition_rules.validate_update(_with_rules("[1].reverse() == [1]", rule), before, found)
+    assert [cause.field for cause in found.causes] == [f"{R[:-2]}1].rule"]

@@ -5,6 +5,8 @@ Source: kubernetes v1.34 staging/src/k8s.io/apiserver/pkg/cel/library; cel-go ex
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from muntin.kit.cel import Function
 from muntin.model.cel.library import (
     addresses,
@@ -19,20 +21,29 @@ from muntin.model.cel.library import (
     strings,
     urls,
 )
+from muntin.model.features import ApiFeature
 
-__all__ = ["FUNCTIONS", "OPAQUE", "OPTIONAL", "jsonpatch"]
+__all__ = ["FUNCTIONS", "LATER", "OPAQUE", "OPTIONAL", "jsonpatch"]
+
+# Those that came later than the first ones.
+LATER: Mapping[ApiFeature, tuple[Function, ...]] = {
+    ApiFeature.CEL_AUTHORIZER: authorizer.FUNCTIONS,
+    ApiFeature.CEL_QUANTITIES: quantities.FUNCTIONS,
+    ApiFeature.CEL_FORMATTED_STRINGS: strings.FORMATTING,
+    ApiFeature.CEL_SETS: sets.FUNCTIONS,
+    ApiFeature.CEL_ADDRESSES: addresses.FUNCTIONS,
+    ApiFeature.CEL_NAMED_FORMATS: formats.FUNCTIONS,
+    ApiFeature.CEL_AUTHORIZER_SELECTORS: authorizer.SELECTORS,
+    ApiFeature.CEL_SEMVER: semver.FUNCTIONS,
+    ApiFeature.CEL_LISTS: lists.OF_CEL_GO,
+}
 
 FUNCTIONS: tuple[Function, ...] = (
     *strings.FUNCTIONS,
     *lists.FUNCTIONS,
     *regex.FUNCTIONS,
     *urls.FUNCTIONS,
-    *addresses.FUNCTIONS,
-    *quantities.FUNCTIONS,
-    *semver.FUNCTIONS,
-    *formats.FUNCTIONS,
-    *sets.FUNCTIONS,
-    *authorizer.FUNCTIONS,
+    *(function for functions in LATER.values() for function in functions),
 )
 
 OPTIONAL: tuple[str, ...] = formats.OPTIONAL

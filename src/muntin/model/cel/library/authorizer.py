@@ -132,9 +132,6 @@ FUNCTIONS = (
     Function("subresource", (RESOURCE, _S), RESOURCE, _setter("subresource")),
     Function("namespace", (RESOURCE, _S), RESOURCE, _setter("namespace")),
     Function("name", (RESOURCE, _S), RESOURCE, _setter("name")),
-    # Selectors narrow a question that authorization by roles cannot tell apart.
-    Function("fieldSelector", (RESOURCE, _S), RESOURCE, lambda value, _: value),
-    Function("labelSelector", (RESOURCE, _S), RESOURCE, lambda value, _: value),
     Function("check", (PATH, _S), DECISION, check),
     Function("check", (RESOURCE, _S), DECISION, check),
     Function("allowed", (DECISION,), "bool", _getter("allowed")),
@@ -143,4 +140,9 @@ FUNCTIONS = (
         "errored", (DECISION,), "bool", lambda value: bool(json.loads(text_of(value))["error"])
     ),
     Function("error", (DECISION,), _S, _getter("error")),
+)
+# Selectors narrow a question that authorization by roles cannot tell apart.
+SELECTORS = (
+    Function("fieldSelector", (RESOURCE, _S), RESOURCE, lambda value, _: value),
+    Function("labelSelector", (RESOURCE, _S), RESOURCE, lambda value, _: value),
 )

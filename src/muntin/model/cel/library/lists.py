@@ -100,6 +100,13 @@ _ANY = ("bool", "bytes", "double", "int", "list(dyn)", "map(dyn,dyn)", "string",
 
 FUNCTIONS = (
     Function("isSorted", (_L,), "bool", is_sorted),
+    Function("sum", (_L,), "dyn", total),
+    Function("min", (_L,), "dyn", smallest),
+    Function("max", (_L,), "dyn", largest),
+    *(Function("indexOf", (_L, kind), "int", index_of) for kind in _ANY),
+    *(Function("lastIndexOf", (_L, kind), "int", last_index_of) for kind in _ANY),
+)
+OF_CEL_GO = (
     Function("slice", (_L, "int", "int"), _L, part),
     Function("sort", (_L,), _L, in_order),
     Function("distinct", (_L,), _L, distinct),
@@ -107,9 +114,4 @@ FUNCTIONS = (
     Function("flatten", (_L, "int"), _L, flat),
     Function("reverse", (_L,), _L, lambda values: values[::-1]),
     Function("lists.range", ("int",), _L, numbers, member=False),
-    Function("sum", (_L,), "dyn", total),
-    Function("min", (_L,), "dyn", smallest),
-    Function("max", (_L,), "dyn", largest),
-    *(Function("indexOf", (_L, kind), "int", index_of) for kind in _ANY),
-    *(Function("lastIndexOf", (_L, kind), "int", last_index_of) for kind in _ANY),
 )

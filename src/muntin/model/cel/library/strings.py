@@ -115,6 +115,8 @@ FUNCTIONS = (
     Function("substring", (_S, _I), _S, substring),
     Function("substring", (_S, _I, _I), _S, substring),
     Function("trim", (_S,), _S, lambda text: text.strip(_WHITESPACE)),
+)
+FORMATTING = (
     Function("strings.quote", (_S,), _S, quote, member=False),
     Function("format", (_S, "list(dyn)"), _S, lambda text, a: _bounded(format_string(text, a))),
 )
