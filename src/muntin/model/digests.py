@@ -20,15 +20,14 @@ V = TypeVar("V")
 _SECRET = os.urandom(16)
 
 
-def digest(value: Any, *more: str) -> int:
+def digest(value: Any) -> int:
     """A number that is that of equal values, whose members stand in the same order; that others
     have it is as likely as to guess 64 bits. It is another one in each process.
 
     Raises:
         TypeError: the value cannot be written as JSON.
     """
-    text = _text(value)
-    return digest_of_text(b"\0".join((text, *map(str.encode, more))) if more else text)
+    return digest_of_text(text_of(value))
 
 
 def digest_of_text(text: bytes) -> int:
@@ -36,7 +35,12 @@ def digest_of_text(text: bytes) -> int:
     return hash(_SECRET + text)
 
 
-def _text(value: Any) -> bytes:
+def text_of(value: Any) -> bytes:
+    """A value as JSON.
+
+    Raises:
+        TypeError: it cannot be written so.
+    """
     try:
         return orjson.dumps(value)
     except TypeError:  # a number of more than 64 bits, which no real object has

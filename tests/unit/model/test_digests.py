@@ -12,6 +12,7 @@ from muntin.model.fields.builtin import BuiltinTypes
 from muntin.model.fields.compare import compare, first
 from muntin.model.fields.types import DEDUCED
 from muntin.model.resources import PODS
+from muntin.model.spec_keys import spec_key
 from muntin.model.validation import validate_create
 from muntin.model.warnings import of_object
 
@@ -40,7 +41,7 @@ POD: dict[str, Any] = {
 
 def test_equal_values_have_equal_digests() -> None:
     assert digest({"a": [1]}) == digest({"a": [1]})
-    assert len({digest({"a": [1]}), digest({"a": ["1"]}), digest({"a": [1]}, ""), digest({})}) == 4
+    assert len({digest({"a": [1]}), digest({"a": ["1"]}), digest({})}) == 3
 
 
 def test_the_newest_are_known() -> None:
@@ -65,6 +66,44 @@ def test_the_name_of_a_pod_counts_where_claims_are_named_after_it() -> None:
     assert validate_create(PODS, pod) == []
     pod["metadata"]["name"] = "a" * 252
     assert [cause.field for cause in validate_create(PODS, pod)] == ["spec.volumes[0].name"]
+
+
+def with_token(name: str) -> dict[str, Any]:
+    """A spec with a volume that the server would have named so."""
+    spec = copy.deepcopy(POD["spec"])
+    spec["volumes"] = [{"name": name, "emptyDir": {}}]
+    spec["containers"][0]["volumeMounts"] = [{"name": name, "mountPath": "/t"}]
+    return dict(spec)
+
+
+def test_the_name_that_was_drawn_for_a_token_is_left_open_and_no_other() -> None:
+    key = spec_key(with_token("kube-api-access-abcde"))
+    assert key == spec_key(with_token("kube-api-access-x2456"))
+    others = ["kube-api-access-", "kube-api-access-abcdef", "kube-api-access-ABCDE", "other"]
+    assert len({key, *(spec_key(with_token(name)) for name in others)}) == 5
+    twice = with_token("kube-api-access-abcde")
+    twice["volumes"].append({"name": "kube-api-access-fghij", "emptyDir": {}})
+    same = copy.deepcopy(twice)
+    same["volumes"][1]["name"] = "kube-api-access-abcde"
+    assert len({key, spec_key(twice), spec_key(same)}) == 3
+
+
+def test_a_mount_of_a_token_that_is_not_there_is_found_among_pods_of_one_template() -> None:
+    for name in ("kube-api-access-abcde", "kube-api-access-fghij"):
+        assert validate_create(PODS, {**POD, "spec": with_token(name)}) == []
+    spec = with_token("kube-api-access-abcde")
+    spec["containers"][0]["volumeMounts"][0]["name"] = "kube-api-access-fghij"
+    found = validate_create(PODS, {**POD, "spec": spec})
+    assert [cause.field for cause in found] == ["spec.containers[0].volumeMounts[0].name"]
+
+
+def test_a_warning_that_names_the_volume_of_a_token_names_that_of_its_own_pod() -> None:
+    for name in ("kube-api-access-abcde", "kube-api-access-fghij"):
+        pod = {**POD, "spec": with_token(name)}
+        pod["spec"]["hostAliases"] = [{"ip": name}, {"ip": name}]
+        assert f'spec.hostAliases[1].ip: duplicate ip "{name}"' in of_object(
+            PODS, pod, None, (1, 36)
+        )
 
 
 def test_new_objects_of_one_spec_name_the_same_fields() -> None:

@@ -15,9 +15,9 @@ from muntin.apiserver.cache import Cache
 from muntin.apiserver.items import Item
 from muntin.model.names import SUFFIX_ALPHABET
 from muntin.model.resources import SECRETS, SERVICE_ACCOUNTS
+from muntin.model.spec_keys import TOKEN_VOLUME
 
 MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
-VOLUME_PREFIX = "kube-api-access-"
 MIRROR = "kubernetes.io/config.mirror"
 TOKEN_SECONDS = 3607  # upstream's: an hour, and a little to tell these tokens from others
 ROOT_CA = "kube-root-ca.crt"
@@ -135,7 +135,7 @@ def mount_token(spec: Object, secret: str = "") -> None:
     volumes = spec.setdefault("volumes", [])
     name = next((row["name"] for row in volumes if _holds_token(row, secret)), "")
     if not name:
-        name = secret or VOLUME_PREFIX + _suffix()
+        name = secret or TOKEN_VOLUME + _suffix()
         if secret and any(row["name"] == name for row in volumes):
             name = f"{secret}-{_suffix()}"
         volumes.append(_secret_volume(name, secret) if secret else token_volume(name))
@@ -151,7 +151,7 @@ def _suffix() -> str:
 def _holds_token(volume: Object, secret: str) -> bool:
     if secret:
         return bool((volume.get("secret") or {}).get("secretName") == secret)
-    return str(volume.get("name", "")).startswith(VOLUME_PREFIX)
+    return str(volume.get("name", "")).startswith(TOKEN_VOLUME)
 
 
 def _mounted(container: Object) -> bool:

@@ -6,7 +6,6 @@ container images: pkg/util/parsers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from muntin.model.pods import settle_addresses
@@ -21,7 +20,8 @@ def pod(obj: Object) -> None:
     """A pod: requests from limits, and all that its spec needs."""
     spec = obj.setdefault("spec", {})
     for container in _containers(spec):
-        _requests_from_limits(container)
+        if container.get("resources"):
+            _requests_from_limits(container["resources"])
     if spec.get("resources"):
         _pod_requests(spec)
     spec.setdefault("enableServiceLinks", True)
@@ -66,9 +66,12 @@ def host_ports(spec: Object) -> None:
                 port["hostPort"] = port["containerPort"]
 
 
-def _containers(spec: Object) -> Iterable[Object]:
+def _containers(spec: Object) -> list[Object]:
+    found: list[Object] = []
     for field in ("initContainers", "containers", "ephemeralContainers"):
-        yield from spec.get(field) or ()
+        if spec.get(field):
+            found += spec[field]
+    return found
 
 
 def _service_account(spec: Object) -> None:
@@ -78,8 +81,7 @@ def _service_account(spec: Object) -> None:
         spec["serviceAccountName"] = spec["serviceAccount"] = name
 
 
-def _requests_from_limits(container: Object) -> None:
-    resources = container.get("resources") or {}
+def _requests_from_limits(resources: Object) -> None:
     limits = resources.get("limits")
     if limits:
         resources["requests"] = {**limits, **(resources.get("requests") or {})}
@@ -101,14 +103,14 @@ def _container(container: Object) -> None:
     for port in container.get("ports") or ():
         unless_named(port, "protocol", "TCP")
     for variable in container.get("env") or ():
-        if source := variable.get("valueFrom"):
-            _field_sources(source)
+        if variable.get("valueFrom"):
+            _field_sources(variable["valueFrom"])
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if container.get(name):
             _probe(container[name])
-    lifecycle = container.get("lifecycle") or {}
-    for name in ("postStart", "preStop"):
-        _http_get((lifecycle.get(name) or {}).get("httpGet"))
+    if container.get("lifecycle"):
+        for name in ("postStart", "preStop"):
+            _http_get((container["lifecycle"].get(name) or {}).get("httpGet"))
 
 
 def _pull_policy(image: str) -> str:
@@ -119,13 +121,16 @@ def _pull_policy(image: str) -> str:
     return "Always" if tag in ("", "latest") else "IfNotPresent"
 
 
+_PROBE = (
+    ("timeoutSeconds", 1),
+    ("periodSeconds", 10),
+    ("successThreshold", 1),
+    ("failureThreshold", 3),
+)
+
+
 def _probe(probe: Object) -> None:
-    for field, value in (
-        ("timeoutSeconds", 1),
-        ("periodSeconds", 10),
-        ("successThreshold", 1),
-        ("failureThreshold", 3),
-    ):
+    for field, value in _PROBE:
         if not probe.get(field):
             probe[field] = value
     _http_get(probe.get("httpGet"))
@@ -149,11 +154,15 @@ def _field_sources(source: Object) -> None:
         source["resourceFieldRef"].setdefault("divisor", "0")
 
 
+_PLAIN = (["emptyDir"], ["persistentVolumeClaim"])  # sources of which nothing is by default
 _MODES = ("secret", "configMap", "downwardAPI", "projected")
 
 
 def _volume(volume: Object) -> None:
-    if not any(value is not None for name, value in volume.items() if name != "name"):
+    sources = [name for name, value in volume.items() if value is not None and name != "name"]
+    if sources in _PLAIN:
+        return
+    if not sources:
         volume["emptyDir"] = {}
     for name in _MODES:
         if volume.get(name) is not None:

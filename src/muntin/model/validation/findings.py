@@ -43,9 +43,9 @@ class Findings:
         self._server = server
 
     @property
-    def circumstances(self) -> str:
+    def circumstances(self) -> tuple[str, Version]:
         """What is found depends on, beside the object."""
-        return f"{self.asked} {self._server}"
+        return self.asked, self._server
 
     @property
     def kubernetes(self) -> Version:

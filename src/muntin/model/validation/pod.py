@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.model import names
-from muntin.model.digests import Recent, digest
+from muntin.model.digests import Recent
+from muntin.model.spec_keys import spec_key
 from muntin.model.validation.amounts import resource_requirements
 from muntin.model.validation.containers import Surroundings, containers, untrimmed_image
 from muntin.model.validation.dns_config import dns_config
@@ -56,8 +57,11 @@ def pod_content(obj: Object, found: Findings) -> None:
         pod_annotations(meta["annotations"], spec, "metadata.annotations", found)
     name = meta.get("name") or ""
     # The name counts only for claims that a pod has of its own, and whether there is one.
-    own = any("ephemeral" in volume for volume in spec.get("volumes") or ())
-    key = digest(spec, found.circumstances, name if own else str(bool(name)))
+    counting: str | bool = bool(name)
+    for volume in spec.get("volumes") or ():
+        if "ephemeral" in volume:
+            counting = name
+    key = spec_key(spec), found.circumstances, counting
     if _fine.get(key):
         return
     before = len(found.causes)

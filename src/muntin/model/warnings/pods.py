@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from muntin.model import names
-from muntin.model.digests import Recent, digest
+from muntin.model.digests import Recent
 from muntin.model.gates import Version
+from muntin.model.spec_keys import TOKEN_VOLUME, spec_key
 from muntin.model.warnings.addresses import of_ip
 from muntin.model.warnings.amounts import of_bytes
 from muntin.model.warnings.labels import DEPRECATED, of_term
@@ -63,14 +64,16 @@ def of_name(obj: Object, used: str) -> Iterator[str]:
 def of_content(pod: Object, path: str, api: Version) -> Iterable[str]:
     """A pod, or a template at ``path`` (``spec.template.``)."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
-    if any(key.startswith(_SAYING) for key in annotations):
-        return _of_content(pod, path, api)
-    key = digest(pod.get("spec"), path, str(api))
-    found = _known.get(key)
+    for key in annotations:
+        if key.startswith(_SAYING):
+            return _of_content(pod, path, api)
+    known = spec_key(pod.get("spec")), path, api
+    found = _known.get(known)
     if found is None:
         found = tuple(_of_content(pod, path, api))
-        if sum(map(len, found)) <= MOST_TEXT:
-            _known.keep(key, found)
+        # The key leaves a volume's name open, and who speaks of it speaks of this pod only.
+        if sum(map(len, found)) <= MOST_TEXT and not any(TOKEN_VOLUME in text for text in found):
+            _known.keep(known, found)
     return found
 
 
