@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from muntin.apiserver import applying, options, status, strategy
-from muntin.apiserver.beside import stepped
+from muntin.apiserver.beside import is_large, stepped
 from muntin.apiserver.core import Core
 from muntin.apiserver.field_forms import FieldForms
 from muntin.apiserver.items import Item
@@ -41,6 +41,8 @@ async def _answered(
 ) -> T:
     """Run a decision to its end, giving it the forms that it asks for."""
     try:
+        if not is_large(request):
+            return await _decided(asking, forms)
         is_done, found = await stepped(request, asking.send, None)
         while not is_done:
             is_done, found = await stepped(request, asking.send, await forms.form(*found))
@@ -48,6 +50,17 @@ async def _answered(
         return result
     except RecursionError as err:
         raise status.bad_request("the object is nested too deeply") from err
+
+
+async def _decided(asking: Generator[Form, Object | None, T], forms: FieldForms) -> T:
+    """As `_answered`, of what is small enough to be decided at once."""
+    try:
+        wanted = asking.send(None)
+        while True:
+            wanted = asking.send(await forms.form(*wanted))
+    except StopIteration as stop:
+        found: T = stop.value
+        return found
 
 
 def _writer(

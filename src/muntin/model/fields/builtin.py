@@ -44,13 +44,20 @@ class BuiltinTypes:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._nameless = is_in(ApiFeature.NAMELESS_REFERENCES, version_of(schema.version))
+        self._kinds: dict[tuple[str, str], FieldType] = {}
         self._types: dict[str, FieldType] = {INT_OR_STRING: SCALAR, QUANTITY: SCALAR}
 
     def field_type(self, api_version: str, kind: str) -> FieldType | None:
         """The type of whole objects of that kind; None when the schema does not have it."""
+        known = self._kinds.get((api_version, kind))
+        if known is not None:
+            return known
         group, _, version = api_version.rpartition("/")
         found = self._schema.kind_type(group, version, kind)
-        return None if found is None else self.named(found.name)
+        if found is None:
+            return None
+        self._kinds[api_version, kind] = self.named(found.name)
+        return self._kinds[api_version, kind]
 
     def named(self, name: str) -> FieldType:
         """The field type of the schema's type of that full name."""

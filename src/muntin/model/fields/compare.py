@@ -36,6 +36,11 @@ class Comparison:
         """What the newer value sets: added and modified."""
         return sets.union(self.added, self.modified)
 
+    @property
+    def lost(self) -> FieldSet:
+        """What others lose to who has written the newer value."""
+        return sets.union(self.taken, self.removed)
+
     def excluding(self, fields: FieldSet) -> Comparison:
         """Without ``fields`` and all below them."""
         if not fields or self.is_same:
@@ -79,7 +84,7 @@ _specs: Recent[Comparison] = Recent(MOST_SPECS)
 def _maps(type_: FieldType, old: dict[str, Any], new: dict[str, Any], out: Comparison) -> None:
     for name, value in new.items():
         before = old.get(name, _ABSENT)
-        if before is not _ABSENT and type(before) is type(value) and before == value:
+        if before is value or (type(before) is type(value) and before == value):
             continue
         member = type_.member(name)
         if member is None:  # of a newer version, and about to be left out

@@ -9,6 +9,7 @@ Source: sigs.k8s.io/structured-merge-diff v6 fieldpath/serialize-pe.go; API refe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -43,7 +44,7 @@ def of_item(type_: FieldType, item: Any) -> str:
         raise Invalid("associative list with keys may not have non-map elements")
     keys = type_.keys
     if len(keys) == 1 and type(name := item.get(keys[0])) is str:
-        return f'k:{{"{keys[0]}":{_text(name)}}}'
+        return _of_name(keys[0], name) if len(name) < _LONG else _named(keys[0], name)
     found = {}
     for key in keys:
         if key in item:
@@ -57,6 +58,14 @@ def of_item(type_: FieldType, item: Any) -> str:
             "(and doesn't have default values for any key fields)"
         )
     return "k:" + _text(found)
+
+
+def _named(key: str, name: str) -> str:
+    return f'k:{{"{key}":{_text(name)}}}'
+
+
+_of_name = lru_cache(maxsize=1024)(_named)  # containers, volumes, variables: names come again
+_LONG = 64
 
 
 def _of_set_item(item: Any) -> str:

@@ -14,6 +14,7 @@ import msgspec
 import orjson
 
 from muntin.kit.errors import Invalid
+from muntin.model.digests import Recent, digest_of_text
 from muntin.model.fields import sets
 from muntin.model.fields.elements import SELF
 from muntin.model.fields.sets import FieldSet
@@ -24,6 +25,9 @@ SERVER = "kube-apiserver"
 MOST_UPDATERS = 10
 ANCIENT = "ancient-changes"
 BEFORE_APPLY = "before-first-apply"
+FEW = 8  # elements that are looked for in the text of a set, rather than to decode it
+MOST_SETS = 128  # that are kept decoded, each of as many bytes of JSON at most:
+MOST_REMEMBERED = 8 * 1024
 
 
 class Key(NamedTuple):
@@ -67,9 +71,7 @@ class Entry:
     def fields(self) -> FieldSet:
         """The set; not to be changed."""
         if self._set is None:
-            found: FieldSet = orjson.loads(self._raw)
-            found.pop(SELF, None)
-            self._set = found
+            self._set = _decoded(self._raw)
         return self._set
 
     @property
@@ -80,11 +82,32 @@ class Entry:
             self._raw = sets.text(self._set)
         return self._raw
 
+    @property
+    def digest(self) -> int:
+        """A number that is that of the same set."""
+        return digest_of_text(self.raw)
+
+    def has_fields_of(self, other: Entry) -> bool:
+        """Whether both are of one version and surely have the same set."""
+        return self.api_version == other.api_version and self.raw == other.raw
+
     def may_touch(self, fields: FieldSet) -> bool:
         """False when the entry surely has nothing in ``fields``, told without decoding it."""
         if self._set is not None:
-            return any(element in self._set for element in fields)
-        return any(_quoted(element) in self._raw for element in fields)
+            return not self._set.keys().isdisjoint(fields)
+        raw = self._raw
+        while len(fields) == 1:
+            ((element, node),) = fields.items()
+            if sets.is_member(node):
+                break
+            if _quoted(element) not in raw:
+                return False
+            fields = node
+        return len(fields) > FEW or any(_quoted(element) in raw for element in fields)
+
+    def at(self, time: str) -> Entry:
+        """The entry of another time."""
+        return Entry(self.api_version, time, self._set, self._raw)
 
     def with_fields(self, fields: FieldSet, time: str | None = None) -> Entry:
         """The entry with another set."""
@@ -93,6 +116,25 @@ class Entry:
 
 def _quoted(element: str) -> bytes:
     return orjson.dumps(element)
+
+
+def _decoded(raw: bytes) -> FieldSet:
+    if len(raw) > MOST_REMEMBERED:
+        return _members(raw)
+    found = _sets.get(raw)
+    if found is None:
+        found = _members(raw)
+        _sets.keep(raw, found)
+    return found
+
+
+def _members(raw: bytes) -> FieldSet:
+    found: FieldSet = orjson.loads(raw)
+    found.pop(SELF, None)
+    return found
+
+
+_sets: Recent[FieldSet] = Recent(MOST_SETS)
 
 
 Managers = dict[Key, Entry]
@@ -130,7 +172,7 @@ def dump(managers: Managers) -> bytes:
     """``metadata.managedFields`` as JSON, in upstream's order; no bytes without managers."""
     if not managers:
         return b""
-    rows = sorted(managers.items(), key=_order)
+    rows = sorted(managers.items(), key=_order) if len(managers) > 1 else managers.items()
     return _encode([_wire(key, entry) for key, entry in rows])
 
 

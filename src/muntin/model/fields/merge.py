@@ -6,23 +6,49 @@ Source: sigs.k8s.io/structured-merge-diff v6 typed/merge.go, remove.go.
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
+import orjson
+
+from muntin.model.digests import Recent
 from muntin.model.fields import elements, sets
+from muntin.model.fields.naming import json_key
 from muntin.model.fields.sets import FieldSet
 from muntin.model.fields.tree import member_of
 from muntin.model.fields.types import FieldType, Kind
 
 _CONTAINERS = {Kind.MAP: (dict,), Kind.LIST: (list,), Kind.DEDUCED: (dict,)}
+_ABSENT: Any = object()
+MOST_SPECS = 1024  # of a few numbers each
+
+
+def merge_object(type_: FieldType, live: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
+    """`merge` of whole objects; a spec that says nothing new is found out once."""
+    before, spec = json_key(live.get("spec")), json_key(config.get("spec"))
+    if before is None or spec is None or type_.atomic:
+        result: dict[str, Any] = merge(type_, live, config)
+        return result
+    key = type_, before, spec
+    if _settled.get(key):
+        config = {name: value for name, value in config.items() if name != "spec"}
+    result = merge(type_, live, config)
+    if result["spec"] is live["spec"]:
+        _settled.keep(key, True)
+    return result
+
+
+_settled: Recent[bool] = Recent(MOST_SPECS)
 
 
 def merge(type_: FieldType, live: Any, config: Any) -> Any:
     """``live`` with all that ``config`` says; lists that are changed take the order of ``config``.
 
-    ``config`` has been checked; ``live`` may hold elements twice, which stay as they are.
+    ``config`` has been checked; ``live`` may hold elements twice, which stay as they are. The
+    result is ``live`` itself, and not its equal, where ``config`` says nothing else.
     """
-    if not live or type_.atomic:
-        return config
+    if not live or type_.is_leaf:
+        return live if _is_exactly(live, config) else config
     is_nothing = config is None or (isinstance(config, dict | list) and not config)
     if is_nothing and type(live) in _CONTAINERS.get(type_.kind, ()):
         return live  # null and empty name the place and nothing in it
@@ -33,10 +59,35 @@ def merge(type_: FieldType, live: Any, config: Any) -> Any:
     return config
 
 
+def _is_exactly(one: Any, other: Any) -> bool:
+    """Whether both are the same JSON, to the last decimal and the order of members."""
+    kind = type(one)
+    if kind is not type(other) or one != other:
+        return False
+    if kind is str or not one:
+        return kind is not float  # whose zeros are of two signs
+    try:
+        return orjson.dumps(one) == orjson.dumps(other)
+    except TypeError:  # nested deeper than is encoded
+        return False
+
+
 def _merge_maps(type_: FieldType, live: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    result = dict(live)
+    result = live
+    known = type_.found
     for name, value in config.items():
-        result[name] = merge(member_of(type_, name).type, live.get(name), value)
+        before = live.get(name, _ABSENT)
+        if before is _ABSENT:
+            after = value  # with which there is nothing to merge
+        elif type(value) is str and value == before:
+            continue
+        else:
+            member = known.get(name) or member_of(type_, name)
+            after = merge(member.type, before, value)
+        if after is not before:
+            if result is live:
+                result = dict(live)
+            result[name] = after
     return result
 
 
@@ -48,8 +99,11 @@ def _merge_lists(type_: FieldType, live: list[Any], config: list[Any]) -> list[A
     """
     theirs = [(elements.of_item(type_, item), item) for item in live]
     mine = {elements.of_item(type_, item): item for item in config}
-    known = _unique(theirs)
     items = type_.items
+    if [element for element, _ in theirs] == list(mine):  # the usual case
+        same = [merge(items, item, mine[element]) for element, item in theirs]
+        return live if all(map(is_, same, live)) else same
+    known = _unique(theirs)
     result: list[Any] = []
     done: set[str] = set()
     shared = [element for element in mine if element in known]

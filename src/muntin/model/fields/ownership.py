@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from muntin.kit import errors
-from muntin.model.fields import elements, sets
+from muntin.model.digests import Recent
+from muntin.model.fields import elements, naming, sets
 from muntin.model.fields.compare import Comparison, compare, first
 from muntin.model.fields.managers import (
     APPLY,
@@ -28,12 +29,13 @@ from muntin.model.fields.managers import (
     Managers,
     capped,
 )
-from muntin.model.fields.merge import merge, remove
+from muntin.model.fields.merge import merge_object, remove
 from muntin.model.fields.sets import FieldSet, Path
 from muntin.model.fields.tree import applied, check
 from muntin.model.fields.types import FieldType, FieldTypes
 
 Object = dict[str, Any]
+MOST_FITTING = 1024  # of a few numbers each
 
 
 class Form(NamedTuple):
@@ -149,10 +151,15 @@ def update(
     result = yield from _released(managers, changes)
     taken = sets.difference(comparison.taken, STRIPPED)
     if taken:
-        before = result.get(writer.key)
-        fields = taken if before is None else sets.union(taken, before.fields)
-        result[writer.key] = Entry(writer.api_version, writer.time, fields)
+        result[writer.key] = _with(writer, taken, result.get(writer.key), managers.get(writer.key))
     return capped(result)
+
+
+def _with(writer: Writer, taken: FieldSet, left: Entry | None, last: Entry | None) -> Entry:
+    """The entry of who has taken these fields, and has ``left`` of what it had ``last``."""
+    fields = taken if left is None else sets.union(taken, left.fields)
+    entry = Entry(writer.api_version, writer.time, fields)
+    return last.at(writer.time) if last is not None and last.fields == fields else entry
 
 
 def _released(
@@ -167,7 +174,7 @@ def _released(
         comparison = yield from changes.at(entry.api_version)
         if comparison is None:
             continue
-        lost = sets.union(comparison.taken, comparison.removed)
+        lost = comparison.lost
         if not entry.may_touch(lost):
             result[key] = entry
             continue
@@ -200,14 +207,27 @@ def apply(
     type_ = types.field_type(writer.api_version, kind)
     if type_ is None:
         raise errors.Invalid(f"no corresponding type for {writer.api_version}, Kind={kind}")
-    if wrong := check(type_, config):
-        lines = [f"  {line}" for line in wrong]
-        raise errors.Invalid(wrong[0] if len(wrong) == 1 else "\n".join(("errors:", *lines)))
+    named = _named(type_, config, writer)
     if live and not managers:
         first = replace(writer, manager=BEFORE_APPLY, operation=UPDATE)
         managers = yield from update(first, {}, types, kind, {}, live)
     merger = _Merger(writer, _fitted(managers, types, kind), types, kind, type_)
-    return (yield from merger.applied(live, config, force=force))
+    return (yield from merger.applied(live, config, named, force=force))
+
+
+def _named(type_: FieldType, config: Object, writer: Writer) -> FieldSet:
+    """What a configuration names and its writer can change.
+
+    Raises:
+        Invalid: it does not fit its type.
+    """
+    found = naming.named(type_, config, empty=writer.owns_empty)
+    if found is None:
+        if wrong := check(type_, config):
+            lines = [f"  {line}" for line in wrong]
+            raise errors.Invalid(wrong[0] if len(wrong) == 1 else "\n".join(("errors:", *lines)))
+        found = applied(type_, config, empty=writer.owns_empty)
+    return sets.without(found, writer.unwritable)
 
 
 def _fitted(managers: Managers, types: FieldTypes, kind: str) -> Managers:
@@ -215,10 +235,22 @@ def _fitted(managers: Managers, types: FieldTypes, kind: str) -> Managers:
     result: Managers = {}
     for key, entry in managers.items():
         type_ = types.field_type(entry.api_version, kind)
-        if type_ is not None:
-            fields = sets.fitted(entry.fields, type_)
-            result[key] = entry if fields == entry.fields else entry.with_fields(fields)
+        if type_ is None:
+            continue
+        known = type_, entry.digest
+        if _fitting.get(known):
+            result[key] = entry
+            continue
+        fields = sets.fitted(entry.fields, type_)
+        if fields == entry.fields:
+            result[key] = entry
+            _fitting.keep(known, True)
+        else:
+            result[key] = entry.with_fields(fields)
     return result
+
+
+_fitting: Recent[bool] = Recent(MOST_FITTING)
 
 
 @dataclass(slots=True)
@@ -232,15 +264,15 @@ class _Merger:
     type: FieldType
 
     def applied(
-        self, live: Object, config: Object, *, force: bool
+        self, live: Object, config: Object, named: FieldSet, *, force: bool
     ) -> Generator[Form, Object | None, Applied]:
         key, writer = self.writer.key, self.writer
         last = self.managers.get(key)
-        named = applied(self.type, config, empty=writer.owns_empty)
-        named = sets.without(named, writer.unwritable)
-        self.managers[key] = Entry(writer.api_version, last.time if last else "", named)
-        merged: Object = merge(self.type, live, config)
-        if last is not None and not _covers(self.managers[key], last):
+        before = last.time if last is not None else ""
+        mine = Entry(writer.api_version, writer.time, sets.difference(named, STRIPPED))
+        self.managers[key] = Entry(writer.api_version, before, named)
+        merged = merge_object(self.type, live, config)
+        if last is not None and not (mine.has_fields_of(last) or _covers(named, mine, last)):
             merged = yield from self._pruned(merged, last)
         comparison = compare(self.type, live, merged).excluding(writer.unwritable)
         changes = _Changes(
@@ -250,22 +282,21 @@ class _Merger:
         if not force:
             yield from self._check(changes)
         result = yield from _released(self.managers, changes, keep=key)
-        named = sets.difference(named, STRIPPED)
         result.pop(key)
-        if named:
-            before = last.time if last is not None else ""
-            time = before if merged == live else writer.time
-            result[key] = Entry(writer.api_version, time, named)
+        if mine.fields:
+            result[key] = mine if merged != live else mine.at(before)
         return Applied(merged, result)
 
     def _check(self, changes: _Changes) -> Generator[Form, Object | None, None]:
         """Raise ApplyConflict for what others manage."""
         found: list[tuple[Key, Path]] = []
-        for key, entry in sorted(self.managers.items(), key=lambda row: row[0].sorted_by):
-            if key == self.writer.key:
-                continue
+        mine = self.writer.key
+        others = [row for row in self.managers.items() if row[0] != mine]
+        if len(others) > 1:
+            others.sort(key=lambda row: row[0].sorted_by)
+        for key, entry in others:
             comparison = yield from changes.at(entry.api_version)
-            if comparison is not None:
+            if comparison is not None and entry.may_touch(comparison.taken):
                 both = sets.intersection(entry.fields, comparison.taken)
                 version = entry.api_version if key.operation == UPDATE else ""
                 shown = key._replace(api_version=version)
@@ -316,11 +347,11 @@ class _Merger:
         return result
 
 
-def _covers(entry: Entry, last: Entry) -> bool:
+def _covers(named: FieldSet, mine: Entry, last: Entry) -> bool:
     """Whether an applier names all again that it named last time."""
-    if entry.api_version != last.api_version:
+    if mine.api_version != last.api_version:
         return not last.fields
-    return not sets.difference(last.fields, entry.fields)
+    return not sets.difference(last.fields, named)
 
 
 def _with_others(type_: FieldType, merged: Object, pruned: Object, last: FieldSet) -> Object:

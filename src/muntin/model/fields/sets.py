@@ -167,7 +167,7 @@ def _minus(one: FieldSet, other: FieldSet) -> FieldSet:
         node, taken = result.get(element), other.get(element)
         if node is None or taken is None:
             continue
-        left = _rest(node, taken)
+        left = _rest(node, taken) if node or (taken and SELF not in taken) else None
         if left is None:
             del result[element]
         else:
@@ -182,6 +182,8 @@ def _rest(node: FieldSet, taken: FieldSet) -> FieldSet | None:
 
 def without(one: FieldSet, other: FieldSet) -> FieldSet:
     """``one`` without the members of ``other`` and all that is below them."""
+    if one.keys().isdisjoint(other):
+        return one
     result: FieldSet = {}
     for element, node in one.items():
         taken = other.get(element)
@@ -243,15 +245,14 @@ def _below(type_: FieldType | None, element: str) -> tuple[FieldType | None, boo
 
 def fitted(fields: FieldSet, type_: FieldType) -> FieldSet:
     """``fields`` after the types became atomic: who had parts of such a place has the whole."""
-    result: FieldSet = {}
+    result = fields
     for element, node in fields.items():
-        below = _below(type_, element)[0] if element != SELF and node else None
+        below = _below(type_, element)[0] if node and element != SELF else None
         if below is None:
-            result[element] = node
-        else:
-            result[element] = LEAF if below.atomic else _join_self(node, fitted(node, below))
+            continue
+        fit = LEAF if below.atomic else fitted(node, below)
+        if fit is not node:
+            if result is fields:
+                result = dict(fields)
+            result[element] = fit
     return result
-
-
-def _join_self(node: FieldSet, children: FieldSet) -> FieldSet:
-    return {SELF: LEAF, **children} if SELF in node else children

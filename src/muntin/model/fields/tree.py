@@ -126,20 +126,16 @@ def _check(type_: FieldType, value: Any, path: str, found: list[str]) -> None:
             _check_list(type_, value, path, found)
         else:
             found.append(f"{path}: expected list, got &{{{_shown(value)}}}")
-    elif why := _wrong_scalar(type_.scalar, value):
+    elif type(value) not in type_.scalars:
+        why = _wrong_scalar(type_.scalar, value)
         found.append(f"{path}: {why}")
 
 
-_SCALARS: Mapping[str, tuple[type, ...]] = {
-    "string": (str,), "numeric": (int, float), "boolean": (bool,), "": (str, int, float, bool),
-}  # fmt: skip
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
 
 
 def _wrong_scalar(wanted: str, value: Any) -> str:
-    """Why ``value`` is not the scalar it should be, in upstream's words; else empty."""
-    if type(value) in _SCALARS[wanted]:
-        return ""
+    """Why ``value`` is not the scalar it should be, in upstream's words."""
     if wanted == "numeric":
         return f"expected numeric (int or float), got {_GO_TYPES[type(value)]}"
     if wanted == "string":

@@ -38,6 +38,9 @@ class Member(NamedTuple):
 
 
 Lazy = Callable[[], "FieldType"]
+_SCALARS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,), "numeric": (int, float), "boolean": (bool,), "": (str, int, float, bool),
+}  # fmt: skip
 
 
 class FieldType:
@@ -49,7 +52,7 @@ class FieldType:
     """
 
     __slots__ = ("_fields", "_flat", "_items", "_rest", "_settled", "atomic", "defaults", "found",
-                 "is_leaf", "is_open", "keys", "kind", "scalar")  # fmt: skip
+                 "is_leaf", "is_open", "keys", "kind", "scalar", "scalars")  # fmt: skip
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class FieldType:
         self.keys = keys
         self.defaults = defaults or {}
         self.scalar = scalar
+        self.scalars = _SCALARS[scalar]  # what JSON may hold in a scalar, besides null
         self.is_open = rest is not None
         self._fields = fields or {}
         self._settled = settled
@@ -104,6 +108,12 @@ class FieldType:
             if self.kind is Kind.MAP and not self._fields and self._rest is not None:
                 self._flat = _made(self._rest).is_leaf
         return self._flat
+
+    @property
+    def values(self) -> FieldType:
+        """The type of what a map has by keys that users choose."""
+        self._rest = DEDUCED if self._rest is None else _made(self._rest)
+        return self._rest
 
     @property
     def items(self) -> FieldType:
