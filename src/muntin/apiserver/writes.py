@@ -35,6 +35,7 @@ from muntin.model.fields import managers
 from muntin.model.fitting import Fitting, fitting
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from muntin.model.resources.lifecycle import Version
+from muntin.model.spec_keys import spec_key
 from muntin.model.zeros import zeros_of
 from muntin.seams.store import RevisionConflict
 
@@ -100,11 +101,12 @@ async def create(
         signing_requests.sign_with(obj, request.user)
     _show_zeros(core, request, resource, obj)
     name = attributes.name = obj["metadata"].get("name", "")
-    await _judge(_wrong_in_new, request, resource, name, obj, fit.version)
+    known = _spec_key(resource, obj, fit)
+    await _judge(_wrong_in_new, request, resource, name, obj, fit.version, known)
     strategy.complete_create(resource, obj)
     fit.apply(resource, obj)
     await core.admission.validate(attributes)
-    request.warnings.extend(_warnings(resource, obj, None, fit.version))
+    request.warnings.extend(_warnings(resource, obj, None, fit.version, known))
     async with core.allocator.reserve(resource, obj, None, keep=not request.dry_run):
         fit.apply(resource, obj)
         shown = value = encode(obj, resource, managed)
@@ -397,14 +399,20 @@ async def _judge(
         raise found
 
 
+def _spec_key(resource: Resource, obj: Object, fit: Fitting) -> int | None:
+    """What the spec of a new pod is known by; None where it is not yet what is stored."""
+    is_pod = resource.plural == "pods" and not resource.group
+    return spec_key(obj.get("spec") or {}) if is_pod and fit.keeps(resource) else None
+
+
 def _wrong_in_new(
-    request: ApiRequest, resource: Resource, obj: Object, server: Version
+    request: ApiRequest, resource: Resource, obj: Object, server: Version, key: int | None
 ) -> list[errors.Cause]:
     if request.custom is not None:
         from muntin.model.custom import objects
 
         return objects.validate_create(request.custom, obj)
-    causes = validation.validate_create(resource, obj, request.target.api_version, server)
+    causes = validation.validate_create(resource, obj, request.target.api_version, server, key)
     return causes + _wrong_in_definition(request, resource, obj, None)
 
 
@@ -445,7 +453,9 @@ def _wrong_in_definition(
     return definition_rules.of_newest(new, old)
 
 
-def _warnings(resource: Resource, new: Object, old: Object | None, server: Version) -> list[str]:
+def _warnings(
+    resource: Resource, new: Object, old: Object | None, server: Version, key: int | None = None
+) -> list[str]:
     if resource.is_custom:
         from muntin.model.custom import objects
 
@@ -454,7 +464,7 @@ def _warnings(resource: Resource, new: Object, old: Object | None, server: Versi
         from muntin.model.custom import definition_rules
 
         return definition_rules.warnings(new, old)
-    return warnings.of_object(resource, new, old, server)
+    return warnings.of_object(resource, new, old, server, key)
 
 
 def find(core: Core, request: ApiRequest) -> Item:

@@ -51,11 +51,15 @@ class Fitting:
 
     def whole(self, resource: Resource, obj: Object) -> Object:
         """A stored ``obj`` with the defaults again that this version took away, to compare with."""
-        if (resource.group, resource.kind) not in self._drops:
+        if self.keeps(resource):
             return obj
         found = copy.deepcopy(obj)
         defaults.apply(resource, found)
         return found
+
+    def keeps(self, resource: Resource) -> bool:
+        """Whether objects of ``resource`` are stored with all that they have."""
+        return (resource.group, resource.kind) not in self._drops
 
     def ignore(self, resource: Resource, obj: Object) -> None:
         """Drop what this version ignores; before defaults, since others follow from it."""
@@ -80,7 +84,7 @@ class Fitting:
 
     def shown(self, resource: Resource, obj: Object) -> Object:
         """``obj``, or a copy of it as this version stores it, where that differs."""
-        if (resource.group, resource.kind) not in self._drops:
+        if self.keeps(resource):
             return obj
         found = copy.deepcopy(obj)
         self.apply(resource, found)

@@ -7,6 +7,7 @@ pkg/apis/core/v1/helper/qos/qos.go, pkg/api/v1/pod/util.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from muntin.model import quantity
@@ -14,9 +15,12 @@ from muntin.model import quantity
 Pod = Mapping[str, Any]
 Amounts = dict[str, int]
 
+MOST_AMOUNTS = 4096
+
 BURSTABLE, GUARANTEED, BEST_EFFORT = "Burstable", "Guaranteed", "BestEffort"
 
 
+@lru_cache(maxsize=MOST_AMOUNTS)
 def amount(resource: str, text: int | str) -> int:
     """``text`` in the unit that whole-number sums use: milli for cpu, whole units otherwise."""
     return quantity.milli(text) if resource == "cpu" else quantity.value(text)

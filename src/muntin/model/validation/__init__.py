@@ -16,14 +16,15 @@ from muntin.model.validation.rules import CREATE, STATUS, SUBRESOURCE_UPDATE, UP
 
 
 def validate_create(
-    resource: Resource, obj: Object, asked: str = "", server: Version = ()
-) -> list[Cause]:
+    resource: Resource, obj: Object, asked: str = "", server: Version = (),
+    spec_key: int | None = None,
+) -> list[Cause]:  # fmt: skip
     """What is wrong with a new ``obj`` that came in the version ``asked`` (empty: as stored).
 
     Its metadata must already be complete. ``server`` is the API version whose rules hold; without
-    one they are the newest.
+    one they are the newest. ``spec_key`` is that of a pod's spec, where it is known already.
     """
-    found = Findings(asked or resource.api_version, server)
+    found = Findings(asked or resource.api_version, server, spec_key)
     metadata(resource, obj["metadata"], found)
     rule = CREATE.get((resource.group, resource.kind))
     if rule is not None:

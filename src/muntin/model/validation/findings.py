@@ -34,12 +34,14 @@ class Findings:
 
     ``asked`` is the version through which a client speaks of an object, where that makes a
     difference: objects themselves are in the form in which they are stored. ``server`` is the
-    API version whose rules hold; empty means the newest.
+    API version whose rules hold; empty means the newest. ``spec_key`` is that of a pod's spec,
+    where it is known already.
     """
 
-    def __init__(self, asked: str = "", server: Version = ()) -> None:
+    def __init__(self, asked: str = "", server: Version = (), spec_key: int | None = None) -> None:
         self.causes: list[Cause] = []
         self.asked = asked
+        self.spec_key = spec_key
         self._server = server
 
     @property

@@ -56,12 +56,16 @@ def metadata(resource: Resource, meta: Object, found: Findings) -> None:
     if not name:
         found.required("metadata.name", "name or generateName is required")
     else:
-        found.each_invalid("metadata.name", name, rule(name))
+        problems = rule(name)
+        if problems:
+            found.each_invalid("metadata.name", name, problems)
     namespace = meta.get("namespace")
     if resource.namespaced and not namespace:
         found.required("metadata.namespace")
     elif resource.namespaced:
-        found.each_invalid("metadata.namespace", namespace, names.dns1123_label(str(namespace)))
+        problems = names.dns1123_label(str(namespace))
+        if problems:
+            found.each_invalid("metadata.namespace", namespace, problems)
     elif namespace:
         found.forbidden("metadata.namespace", "not allowed on this type")
     _content(resource, meta, found)

@@ -61,7 +61,8 @@ def pod_content(obj: Object, found: Findings) -> None:
     for volume in spec.get("volumes") or ():
         if "ephemeral" in volume:
             counting = name
-    key = spec_key(spec), found.circumstances, counting
+    known = spec_key(spec) if found.spec_key is None else found.spec_key
+    key = known, found.circumstances, counting
     if _fine.get(key):
         return
     before = len(found.causes)

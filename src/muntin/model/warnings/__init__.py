@@ -19,10 +19,17 @@ Object = Mapping[str, Any]
 Find = Callable[[Object, Object | None, Version], Iterator[str]]
 
 
-def of_object(resource: Resource, new: Object, old: Object | None, api: Version) -> list[str]:
-    """The warnings of ``new``, in upstream's order; ``old`` is what it replaces, if anything."""
+def of_object(
+    resource: Resource, new: Object, old: Object | None, api: Version, spec_key: int | None = None
+) -> list[str]:
+    """The warnings of ``new``, in upstream's order; ``old`` is what it replaces, if anything.
+
+    ``spec_key`` is that of a pod's spec, where it is known already.
+    """
     if not is_in(ApiFeature.OBJECT_WARNINGS, api):
         return []
+    if spec_key is not None:
+        return list(pods.of_pod(new, old, api, spec_key))
     find = _KINDS.get((resource.group, resource.plural))
     return list(find(new, old, api)) if find is not None else []
 

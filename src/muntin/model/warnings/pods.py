@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from muntin.model import names
+from muntin.model import names, spec_keys
 from muntin.model.digests import Recent
 from muntin.model.gates import Version
-from muntin.model.spec_keys import TOKEN_VOLUME, spec_key
+from muntin.model.spec_keys import TOKEN_VOLUME
 from muntin.model.warnings.addresses import of_ip
 from muntin.model.warnings.amounts import of_bytes
 from muntin.model.warnings.labels import DEPRECATED, of_term
@@ -43,12 +43,14 @@ _PLACING = frozenset(("nodeSelector", "affinity", "topologySpreadConstraints"))
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def of_pod(new: Object, old: Object | None, api: Version) -> Iterator[str]:
+def of_pod(
+    new: Object, old: Object | None, api: Version, spec_key: int | None = None
+) -> Iterator[str]:
     """A new pod; changed ones are changed by programs, which read no warnings."""
     if old is not None:
         return
     yield from of_name(new, "the Pod's hostname")
-    yield from of_content(new, "", api)
+    yield from of_content(new, "", api, spec_key)
 
 
 def of_name(obj: Object, used: str) -> Iterator[str]:
@@ -61,13 +63,15 @@ def of_name(obj: Object, used: str) -> Iterator[str]:
         )
 
 
-def of_content(pod: Object, path: str, api: Version) -> Iterable[str]:
+def of_content(pod: Object, path: str, api: Version, spec_key: int | None = None) -> Iterable[str]:
     """A pod, or a template at ``path`` (``spec.template.``)."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
     for key in annotations:
         if key.startswith(_SAYING):
             return _of_content(pod, path, api)
-    known = spec_key(pod.get("spec")), path, api
+    if spec_key is None:
+        spec_key = spec_keys.spec_key(pod.get("spec"))
+    known = spec_key, path, api
     found = _known.get(known)
     if found is None:
         found = tuple(_of_content(pod, path, api))
