@@ -6,6 +6,7 @@ pkg/util/managedfields/internal/{versioncheck,structuredmerge}.go.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,7 +46,9 @@ def configuration(request: ApiRequest) -> Object:
 
 def _parsed(body: bytes) -> Object:
     try:
-        config = decoding.whole_numbers(orjson.loads(body))
+        config = orjson.loads(body)
+        if _fraction(body):
+            config = decoding.whole_numbers(config)
     except orjson.JSONDecodeError:
         try:
             config = bodies.parse_yaml(body)
@@ -65,8 +68,27 @@ def _parsed(body: bytes) -> Object:
     )
 
 
+# What may be a number with a fraction, or one that is read as such for its size.
+_fraction = re.compile(rb"[:\[,]\s*-?(?:\d+[.eE]|\d{18})").search
+
+
+def may_repeat(body: bytes) -> bool:
+    """Whether a field may be in one map twice, told quickly; False is sure.
+
+    A JSON text without repeated fields has as many colons as one that is made of its value; only
+    escapes could hide some.
+    """
+    try:
+        whole = orjson.dumps(orjson.loads(body))
+    except (orjson.JSONDecodeError, TypeError):  # YAML, or nested too deeply
+        return True
+    return b"\\u" in body or whole.count(b":") != body.count(b":")
+
+
 def _twice(body: bytes) -> list[str]:
     """The keys that are in one map twice, each in a sentence with its line."""
+    if not may_repeat(body):
+        return []
     try:
         if not decoding.duplicate_fields(body):
             return []  # looked for in JSON, which bodies nearly always are, this takes little

@@ -22,13 +22,14 @@ from muntin.model.fields.types import (
     NUMBER,
     OPAQUE,
     STRING,
+    FieldType,
     mapping,
     sequence,
     struct,
 )
 
 PART = struct({"name": STRING, "weight": NUMBER, "tags": mapping(STRING), "free": DEDUCED})
-SPEC = struct({
+SPEC: FieldType = struct({
     "text": STRING,
     "on": BOOLEAN,
     "tags": mapping(STRING),

@@ -251,7 +251,10 @@ def _checked(request: ApiRequest, kind: str, value: Any, prefix: str) -> tuple[s
         raise status.bad_request(f"{prefix}{_not_into(value, 'map[string]interface {}')}")
     if request.param("fieldValidation") not in ("Strict", "Warn"):
         return ()
-    found = [f'duplicate field "{path}"' for path in decoding.duplicate_fields(request.http.body)]
+    body = request.http.body
+    found = []
+    if applying.may_repeat(body):
+        found = [f'duplicate field "{path}"' for path in decoding.duplicate_fields(body)]
     if kind != JSON_PATCH:
         return tuple(found)
     found += [

@@ -160,6 +160,11 @@ def _lists(type_: FieldType, old: list[Any], new: list[Any], out: Comparison) ->
             # An element that is there twice is owned as one place.
             out.added[element] = LEAF if element in out.added else whole(items, item)
         return
+    if elements.are_same(type_, old, new):
+        for left, right in zip(old, new, strict=True):
+            if left is not right and left != right:
+                _both(items, elements.of_item(type_, right), left, right, out)
+        return
     before, after = _by_element(type_, old), _by_element(type_, new)
     for element in {**before, **after}:
         lefts, rights = before.get(element, []), after.get(element, [])

@@ -36,15 +36,15 @@ def of_item(type_: FieldType, item: Any) -> str:
     Raises:
         Invalid: the element cannot be told from others.
     """
-    if not type_.keys:
+    keys = type_.keys
+    if len(keys) == 1 and type(item) is dict and type(name := item.get(keys[0])) is str:
+        return _of_name(keys[0], name) if len(name) < _LONG else _named(keys[0], name)
+    if not keys:
         return _of_set_item(item)
     if item is None:
         raise Invalid("associative list with keys may not have a null element")
     if not isinstance(item, dict):
         raise Invalid("associative list with keys may not have non-map elements")
-    keys = type_.keys
-    if len(keys) == 1 and type(name := item.get(keys[0])) is str:
-        return _of_name(keys[0], name) if len(name) < _LONG else _named(keys[0], name)
     found = {}
     for key in keys:
         if key in item:
@@ -66,6 +66,22 @@ def _named(key: str, name: str) -> str:
 
 _of_name = lru_cache(maxsize=1024)(_named)  # containers, volumes, variables: names come again
 _LONG = 64
+
+
+def are_same(type_: FieldType, one: list[Any], other: list[Any]) -> bool:
+    """Whether both lists surely have the same elements, each once, in the same order."""
+    if len(one) != len(other) or len(type_.keys) != 1:
+        return False
+    key = type_.keys[0]
+    names = set()
+    for left, right in zip(one, other, strict=True):
+        if type(left) is not dict or type(right) is not dict:
+            return False
+        name = left.get(key)
+        if type(name) is not str or right.get(key) != name:
+            return False
+        names.add(name)
+    return len(names) == len(one)
 
 
 def _of_set_item(item: Any) -> str:

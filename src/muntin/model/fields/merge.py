@@ -18,7 +18,6 @@ from muntin.model.fields.sets import FieldSet
 from muntin.model.fields.tree import member_of
 from muntin.model.fields.types import FieldType, Kind
 
-_CONTAINERS = {Kind.MAP: (dict,), Kind.LIST: (list,), Kind.DEDUCED: (dict,)}
 _ABSENT: Any = object()
 MOST_SPECS = 1024  # of a few numbers each
 
@@ -49,14 +48,14 @@ def merge(type_: FieldType, live: Any, config: Any) -> Any:
     """
     if not live or type_.is_leaf:
         return live if _is_exactly(live, config) else config
-    is_nothing = config is None or (isinstance(config, dict | list) and not config)
-    if is_nothing and type(live) in _CONTAINERS.get(type_.kind, ()):
+    container: Any = list if type_.kind is Kind.LIST else dict
+    if type(live) is container and not config and (config is None or type(config) in (dict, list)):
         return live  # null and empty name the place and nothing in it
-    if isinstance(config, dict) and type_.kind in (Kind.MAP, Kind.DEDUCED):
-        return _merge_maps(type_, live if isinstance(live, dict) else {}, config)
-    if isinstance(config, list) and type_.kind is Kind.LIST:
-        return _merge_lists(type_, live if isinstance(live, list) else [], config)
-    return config
+    if type(config) is not container:
+        return config
+    if container is list:
+        return _merge_lists(type_, live if type(live) is list else [], config)
+    return _merge_maps(type_, live if type(live) is dict else {}, config)
 
 
 def _is_exactly(one: Any, other: Any) -> bool:
@@ -97,12 +96,12 @@ def _merge_lists(type_: FieldType, live: list[Any], config: list[Any]) -> list[A
     Elements of ``config`` come in its order. Those of ``live`` alone stay behind the elements that
     they follow in ``live``, as far as that order holds.
     """
+    items = type_.items
+    if elements.are_same(type_, live, config):  # the usual case
+        same = [merge(items, item, value) for item, value in zip(live, config, strict=True)]
+        return live if all(map(is_, same, live)) else same
     theirs = [(elements.of_item(type_, item), item) for item in live]
     mine = {elements.of_item(type_, item): item for item in config}
-    items = type_.items
-    if [element for element, _ in theirs] == list(mine):  # the usual case
-        same = [merge(items, item, mine[element]) for element, item in theirs]
-        return live if all(map(is_, same, live)) else same
     known = _unique(theirs)
     result: list[Any] = []
     done: set[str] = set()
@@ -131,7 +130,7 @@ def _merge_lists(type_: FieldType, live: list[Any], config: list[Any]) -> list[A
             shared.pop(0)
             if at < len(theirs) and theirs[at][0] == element:
                 at += 1
-    return result
+    return live if len(result) == len(live) and all(map(is_, result, live)) else result
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def _members(type_: FieldType, value: Mapping[str, Any], empty: bool) -> FieldSe
             raise _Misfit
         below = member.type
         if below.is_leaf:
-            _fit(below, item)
+            if type(item) not in below.scalars:
+                _fit(below, item)
             result[member.element] = LEAF
             continue
         node = _node(below, item, empty)
@@ -145,14 +146,13 @@ def _fit(type_: FieldType, value: Any) -> None:
     kind = type_.kind
     if value is None or kind is Kind.DEDUCED:
         return
-    if kind is Kind.SCALAR:
-        if type(value) not in type_.scalars:
-            raise _Misfit
-    elif kind is Kind.LIST and type_.atomic:
+    if type(value) in type_.scalars:
+        return
+    if kind is Kind.LIST and type_.atomic:
         if type(value) is not list:
             raise _Misfit
         _fit_all(type_.items, value)
-    elif check(type_, value):
+    elif kind is Kind.SCALAR or check(type_, value):
         raise _Misfit
 
 

@@ -73,7 +73,8 @@ class FieldType:
         self.keys = keys
         self.defaults = defaults or {}
         self.scalar = scalar
-        self.scalars = _SCALARS[scalar]  # what JSON may hold in a scalar, besides null
+        # What a scalar may be, besides null.
+        self.scalars = _SCALARS[scalar] if kind is Kind.SCALAR else ()
         self.is_open = rest is not None
         self._fields = fields or {}
         self._settled = settled
