@@ -19,7 +19,8 @@ from muntin.model.fields.sets import LEAF, FieldSet, Shared
 from muntin.model.fields.tree import check
 from muntin.model.fields.types import FieldType, Kind
 
-MOST_SPECS = 128  # of some ten kilobytes each
+MOST_SPECS = 128  # that are remembered, each of as many bytes of JSON at most:
+MOST_REMEMBERED = 16 * 1024
 
 
 class _Misfit(Exception):
@@ -61,7 +62,9 @@ def json_key(spec: Any) -> int | None:
         text = orjson.dumps(spec)
     except TypeError:  # nested deeper than is encoded, or a number of more than 64 bits
         return None
-    return None if b"null" in text else digest_of_text(text)  # which NaN of YAML would be, too
+    if len(text) > MOST_REMEMBERED or b"null" in text:  # which NaN of YAML would be, too
+        return None
+    return digest_of_text(text)
 
 
 def _members(type_: FieldType, value: Mapping[str, Any], empty: bool) -> FieldSet | None:
