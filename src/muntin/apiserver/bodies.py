@@ -230,8 +230,8 @@ def checked(
     request: ApiRequest, schema: Schema, resource: Resource, body: Any, raw: bytes = b"",
     applied: bool = False,
 ) -> Object:  # fmt: skip
-    """Plain values as an object of ``resource``, of which they may become parts; ``raw`` is their
-    JSON text, if there is one, and ``applied`` says that they come of a server-side apply."""
+    """Plain values as an object of ``resource``; ``raw`` is their JSON text, if there is one, and
+    ``applied`` says that they come of a server-side apply."""
     if request.custom is not None and isinstance(body, dict):
         custom_identity.check(request, resource, body)
     else:
@@ -263,7 +263,8 @@ def _decoded(
     request: ApiRequest, schema: Schema, resource: Resource, body: Any, applied: bool
 ) -> decoding.Decoded:
     if (version := request.custom) is None:
-        return decoding.decode(schema, resource, body, taken=True)
+        # A spec that the request does not speak of is not that of a patch, which may be tried anew.
+        return decoding.decode(schema, resource, body, taken=b"spec" not in request.http.body)
     from muntin.apiserver.custom import reading  # when there are custom resources
 
     return reading.decode(schema, version, body, applied=applied)

@@ -94,7 +94,7 @@ def _has_generation(resource: Resource) -> bool:
 
 def has_status(resource: Resource) -> bool:
     """Whether status is written through a subresource of its own."""
-    return resource.subresource("status") is not None
+    return "status" in [subresource.name for subresource in resource.subresources]
 
 
 def status_has_metadata(resource: Resource) -> bool:

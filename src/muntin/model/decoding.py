@@ -55,7 +55,7 @@ class Decoded:
 def decode(schema: Schema, resource: Resource, body: Any, *, taken: bool = False) -> Decoded:
     """``body`` (parsed JSON) as an object of ``resource``.
 
-    When it is ``taken``, parts of it may become parts of the object.
+    When it is ``taken``, the spec of ``body`` may become that of the object.
 
     Raises:
         Undecodable: a value has the wrong type; the message is upstream's whole sentence.

@@ -86,7 +86,7 @@ class Exact:
     def decode(self, type_: Type, body: Any, *, taken: bool = False) -> Object | None:
         """What decoding gives, as a new object; None says nothing of ``body``.
 
-        When ``body`` is ``taken``, parts of it may become parts of the object.
+        When it is ``taken``, the spec of ``body`` may become that of the object.
         """
         name = type_.name
         if name not in self._compiled:
