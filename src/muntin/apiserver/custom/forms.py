@@ -91,7 +91,7 @@ class CustomForms:
         Returns whether it was asked.
 
         Raises:
-            Internal: the webhook failed.
+            Failed: the webhook failed.
         """
         definition = self._of(row)
         if not definition.uses_webhook:

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from muntin.apiserver.status import ApiError
 from muntin.apiserver.webhooks import WebhookClient
 from muntin.kit import errors
 from muntin.model.custom.definition import Definition
@@ -25,13 +26,24 @@ _REVIEW = "ConversionReview"
 _SAME_METADATA = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
 
 
+# What a review that is sent holds already of its answer, as upstream's does.
+_UNANSWERED = {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}
+
+
+class Failed(ApiError):
+    """A conversion that is not to be had: 500 without a reason."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(500, "", message)
+
+
 async def convert(
     client: WebhookClient, definition: Definition, objects: Sequence[Object], version: str
 ) -> list[Object]:
     """``objects`` (of other versions) in the form of ``version``, in the same order.
 
     Raises:
-        Internal: the webhook failed or gave what it may not; the message says what.
+        Failed: the webhook failed or gave what it may not; the message says what.
     """
     desired = f"{definition.group}/{version}"
     about = f"{objects[0]['apiVersion']}, Kind={objects[0]['kind']}"
@@ -42,18 +54,16 @@ async def convert(
         config = webhook.get("clientConfig") or {}
         answer = await client.post(config, orjson.dumps(review), timeout_s=TIMEOUT_S)
         converted = _converted(_parsed(answer), review["apiVersion"], uid)
-        if len(converted) != len(objects):
-            raise errors.Internal(
-                f"conversion webhook for {about} returned {len(converted)} objects, "
-                f"expected {len(objects)}"
-            )
-    except errors.Internal:
-        raise
     except errors.MuntinError as err:
-        raise errors.Internal(f"conversion webhook for {about} failed: {err.message}") from err
+        raise Failed(f"conversion webhook for {about} failed: {err.message}") from err
+    if len(converted) != len(objects):
+        raise Failed(
+            f"conversion webhook for {about} returned {len(converted)} objects, "
+            f"expected {len(objects)}"
+        )
     return [
-        _checked(before, after, desired, about, index)
-        for index, (before, after) in enumerate(zip(objects, converted, strict=True))
+        _checked(before, after, desired, about)
+        for before, after in zip(objects, converted, strict=True)
     ]
 
 
@@ -69,7 +79,9 @@ def _review(versions: Sequence[str], objects: Sequence[Object], desired: str, ui
     if known is None:
         raise errors.Invalid("no supported conversion review versions")
     request = {"uid": uid, "desiredAPIVersion": desired, "objects": list(objects)}
-    return {"kind": _REVIEW, "apiVersion": f"apiextensions.k8s.io/{known}", "request": request}
+    version = f"apiextensions.k8s.io/{known}"
+    answer = {"request": request, "response": _UNANSWERED}
+    return {"kind": _REVIEW, "apiVersion": version, **answer}
 
 
 def _converted(answer: Any, api_version: str, uid: str) -> list[Any]:
@@ -93,27 +105,27 @@ def _converted(answer: Any, api_version: str, uid: str) -> list[Any]:
     return list(response.get("convertedObjects") or ())
 
 
-def _checked(before: Object, after: Any, desired: str, about: str, index: int) -> Object:
+def _checked(before: Object, after: Any, desired: str, about: str) -> Object:
     """An object from the webhook, with the metadata that it cannot change."""
-    prefix = f"conversion webhook for {about} returned invalid converted object at index {index}"
+    whole = f"conversion webhook for {about} returned invalid object"
+    prefix = f"{whole} at index 0"  # objects are converted one by one, as far as users know
     if not isinstance(after, dict):
-        raise errors.Internal(f"{prefix}: it is no object")
+        raise Failed(f"{prefix}: it is no object")
     if after.get("apiVersion") != desired:
         got = after.get("apiVersion", "")
-        raise errors.Internal(
-            f"{prefix}: invalid groupVersion (expected {desired}, received {got})"
-        )
+        raise Failed(f"{prefix}: invalid groupVersion (expected {desired}, received {got})")
     if after.get("kind") != before["kind"]:
         got = after.get("kind", "")
-        raise errors.Internal(f"{prefix}: invalid kind (expected {before['kind']}, received {got})")
+        raise Failed(f"{prefix}: invalid kind (expected {before['kind']}, received {got})")
     metadata = after.get("metadata")
+    invalid = f"conversion webhook for {about} returned invalid metadata"
     if not isinstance(metadata, dict):
-        raise errors.Internal(f"{prefix}: missing metadata in converted object")
+        raise Failed(f"{invalid}: missing metadata in converted object")
     for key, name in _SAME_METADATA:
         old, new = before["metadata"].get(key, ""), metadata.get(key, "")
         if old != new:
-            raise errors.Internal(f"{prefix}: must have the same {name}: {old} != {new}")
-    return {**after, "metadata": _metadata(before["metadata"], metadata, prefix)}
+            raise Failed(f"{whole}: must have the same {name}: {old} != {new}")
+    return {**after, "metadata": _metadata(before["metadata"], metadata, invalid)}
 
 
 def _metadata(before: Object, after: Object, prefix: str) -> Object:
@@ -126,11 +138,11 @@ def _metadata(before: Object, after: Object, prefix: str) -> Object:
             result.pop(key, None)
             continue
         if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
-            raise errors.Internal(f"{prefix}: invalid metadata.{key} in converted object")
+            raise Failed(f"{prefix}: invalid metadata.{key} in converted object")
         if values != before.get(key):
             check(values, f"metadata.{key}", found)
         result[key] = values
     if found.causes:
         first = found.causes[0]
-        raise errors.Internal(f"{prefix}: {first.field}: {first.message}")
+        raise Failed(f"{prefix}: {first.field}: {first.message}")
     return result
