@@ -27,7 +27,7 @@ _SAME_METADATA = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
 
 
 # What a review that is sent holds already of its answer, as upstream's does.
-_UNANSWERED = {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}
+_UNANSWERED: Object = {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}
 
 
 class Failed(ApiError):
