@@ -272,8 +272,21 @@ class _Merger:
         mine = Entry(writer.api_version, writer.time, sets.difference(named, STRIPPED))
         self.managers[key] = Entry(writer.api_version, before, named)
         merged = merge_object(self.type, live, config)
-        if last is not None and not (mine.has_fields_of(last) or _covers(named, mine, last)):
+        stays = last is None or mine.has_fields_of(last) or _covers(named, mine, last)
+        if last is not None and not stays:
             merged = yield from self._pruned(merged, last)
+        result: Managers = {}
+        if not stays or len(self.managers) > 1:  # else nobody is asked, and nobody loses
+            result = yield from self._others(live, merged, force=force)
+        if mine.fields:
+            result[key] = mine if merged != live else mine.at(before)
+        return Applied(merged, result)
+
+    def _others(
+        self, live: Object, merged: Object, *, force: bool
+    ) -> Generator[Form, Object | None, Managers]:
+        """The entries of all but the applier after ``merged`` took the place of ``live``."""
+        writer = self.writer
         comparison = compare(self.type, live, merged).excluding(writer.unwritable)
         changes = _Changes(
             self.types, self.kind, live, merged, writer.unwritable,
@@ -281,11 +294,9 @@ class _Merger:
         )  # fmt: skip
         if not force:
             yield from self._check(changes)
-        result = yield from _released(self.managers, changes, keep=key)
-        result.pop(key)
-        if mine.fields:
-            result[key] = mine if merged != live else mine.at(before)
-        return Applied(merged, result)
+        result = yield from _released(self.managers, changes, keep=writer.key)
+        result.pop(writer.key)
+        return result
 
     def _check(self, changes: _Changes) -> Generator[Form, Object | None, None]:
         """Raise ApplyConflict for what others manage."""
