@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from muntin.model import names
+from muntin.model.gates import Version
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.labels import label_name, label_selector
 
@@ -119,7 +120,8 @@ def match_conditions(
         if not text:
             found.required(f"{here}.expression")
         elif row["expression"] not in known:
-            expression(text, f"{here}.expression", found, ("bool",), _environment(params))
+            env = _environment(params, found.kubernetes)
+            expression(text, f"{here}.expression", found, ("bool",), env)
         name = row.get("name") or ""
         if not name:
             found.required(f"{here}.name")
@@ -128,10 +130,10 @@ def match_conditions(
         found.unique(f"{here}.name", name, seen)
 
 
-def _environment(params: bool) -> Any:
+def _environment(params: bool, api: Version) -> Any:
     from muntin.model.admission.variables import environment
 
-    return environment(params=params)
+    return environment(params=params, api=api)
 
 
 def expression(

@@ -112,6 +112,10 @@ def _spec(obj: Object, spec: Object, found: Findings, conditions_kept: bool) -> 
     _annotations(obj["metadata"].get("name", ""), annotations, found, params is not None, known)
 
 
+def _environment(found: Findings, **what: Any) -> Any:
+    return variables.environment(namespace=True, api=found.kubernetes, **what)
+
+
 def variable_rows(rows: Sequence[Object], params: bool, found: Findings) -> tuple[str, ...]:
     """The variables of a policy, each of which may use those before it; their names."""
     known: tuple[str, ...] = ()
@@ -128,7 +132,7 @@ def variable_rows(rows: Sequence[Object], params: bool, found: Findings) -> tupl
         if not text.strip():
             found.required(f"{path}.expression", "expression is not specified")
         else:
-            env = variables.environment(params=params, namespace=True, variables=known)
+            env = _environment(found, params=params, variables=known)
             expression(text, f"{path}.expression", found, (), env)
         if _is_word(name):
             known = (*known, name)
@@ -138,7 +142,7 @@ def variable_rows(rows: Sequence[Object], params: bool, found: Findings) -> tupl
 def _validation(
     row: Object, path: str, found: Findings, params: bool, known: tuple[str, ...]
 ) -> None:
-    env = variables.environment(params=params, namespace=True, variables=known)
+    env = _environment(found, params=params, variables=known)
     text, message = row.get("expression") or "", row.get("messageExpression") or ""
     if not text.strip():
         found.required(f"{path}.expression", "expression is not specified")
@@ -147,9 +151,7 @@ def _validation(
     if message and not message.strip():
         found.invalid(f"{path}.messageExpression", message, "must be non-empty if specified")
     elif message:
-        plain = variables.environment(
-            params=params, namespace=True, authorizer=False, variables=known
-        )
+        plain = _environment(found, params=params, authorizer=False, variables=known)
         expression(message, f"{path}.messageExpression", found, ("string",), plain)
     said = row.get("message") or ""
     if said and not said.strip():
@@ -167,7 +169,7 @@ def _annotations(
     if len(rows) > MOST_ANNOTATIONS:
         text = f"must not have more than {MOST_ANNOTATIONS} auditAnnotations"
         found.invalid("spec.auditAnnotations", list(rows), text)
-    env = variables.environment(params=params, namespace=True, variables=known)
+    env = _environment(found, params=params, variables=known)
     seen: set[Any] = set()
     for index, row in enumerate(rows):
         path, key = f"spec.auditAnnotations[{index}]", row.get("key") or ""

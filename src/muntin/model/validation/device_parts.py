@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from muntin.model import names
+from muntin.model.gates import Version
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.labels import label_name
 from muntin.model.validation.volume_sources import csi_driver_name
@@ -126,7 +127,7 @@ def _expression(text: str, path: str, found: Findings) -> None:
     from muntin.model.cel import CompileError, compile
 
     try:
-        result = compile(text, _environment()).result
+        result = compile(text, _environment(found.kubernetes)).result
     except CompileError as err:
         found.invalid(path, text, f"compilation failed: {err.message}")
         return
@@ -135,8 +136,8 @@ def _expression(text: str, path: str, found: Findings) -> None:
         found.invalid(path, text, wrong)
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Any:
+@lru_cache(maxsize=4)
+def _environment(api: Version) -> Any:
     from muntin.model import cel
     from muntin.model.cel.library import quantities
 
@@ -153,7 +154,7 @@ def _environment() -> Any:
             "capacity": domains(cel.Shape("opaque", quantities.QUANTITY)),
         },
     )
-    return cel.environment({"device": device})
+    return cel.environment({"device": device}, api=api)
 
 
 def configuration(row: Object, path: str, found: Findings) -> None:

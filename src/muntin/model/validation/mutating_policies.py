@@ -38,7 +38,9 @@ def _policy(spec: Object, found: Findings, *, conditions_kept: bool) -> None:
     if not mutations:
         found.required("spec.mutations", "mutations must contain at least one item")
     params = spec.get("paramKind") is not None
-    env = environment(params=params, namespace=True, variables=known, mutates=True)
+    env = environment(
+        params=params, namespace=True, variables=known, mutates=True, api=found.kubernetes
+    )
     for index, row in enumerate(mutations):
         _mutation(row, f"spec.mutations[{index}]", env, found)
     reinvocation = spec.get("reinvocationPolicy")
