@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -121,6 +122,52 @@ def test_a_failed_commit_undoes_what_was_queued(tmp_path):
     run(scenario)
 
 
+def test_what_was_durable_before_a_failed_commit_can_be_asked_for_after_it(tmp_path):
+    async def scenario():
+        store = await SqliteStore.open(tmp_path / "db")
+        first = await store.create("/k/a", b"1")
+        with sqlite3.connect(tmp_path / "db") as other:
+            other.execute(
+                "CREATE TRIGGER poison BEFORE INSERT ON log WHEN NEW.value = x'00'"
+                " BEGIN SELECT RAISE(ABORT, 'no space left'); END"
+            )
+        going = asyncio.ensure_future(store.delete("/k/a", first))
+        await asyncio.sleep(0)
+        store._send()
+        while other.execute("SELECT max(rev) FROM log").fetchone()[0] == first:
+            time.sleep(0.001)  # noqa: ASYNC251 - the loop shall not be told before it is used again
+        other.close()
+        coming = store._write("/k/a", b"\0", created=0)
+        assert await going == first + 1
+        with pytest.raises(errors.Unavailable, match="no space left"):
+            await coming
+        for wrong in (store.update("/k/a", b"2", first), store.delete("/k/a", first)):
+            with pytest.raises(errors.NotFound):
+                await wrong
+        assert await store.create("/k/a", b"3") == first + 2
+        await store.close()
+
+    run(scenario)
+
+
+def test_a_writer_that_gives_up_takes_nothing_back(tmp_path):
+    async def scenario():
+        store = await SqliteStore.open(tmp_path / "db")
+        writing = asyncio.ensure_future(store.create("/k/a", b"1"))
+        await asyncio.sleep(0)
+        assert store._unsent
+        writing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+        with pytest.raises(errors.AlreadyExists):  # once it is known that it is there
+            await store.create("/k/a", b"2")
+        assert await store.count("/k/") == 1
+        assert (await store.get("/k/a")).value == b"1"
+        await store.close()
+
+    run(scenario)
+
+
 def test_reading_waits_for_a_queued_write(tmp_path):
     async def scenario():
         store = await SqliteStore.open(tmp_path / "db")
@@ -190,7 +237,7 @@ async def settled(path):
     revision = await store.create("/k/a", b"0")
     while not store._writer._grown:  # noqa: ASYNC110 - a thread grows it, and tells nobody
         await asyncio.sleep(0.01)
-    for number in range(sqlite_files.QUICK_IN_A_ROW):
+    for number in range(1, sqlite_files.QUICK_IN_A_ROW):
         revision = await store.update("/k/a", b"%d" % number, revision)
     return store, revision
 

@@ -48,12 +48,47 @@ ORDER BY key LIMIT ?
 
 @dataclass(slots=True)
 class _Head:
-    """The newest version of a key, durable or queued; ``write`` while it is queued."""
+    """The newest version of a key; ``write`` is what is to make it durable, or has."""
 
     created: int
     revision: int
     live: bool
-    write: asyncio.Future[int] | None = None
+    write: _Write | None = None
+
+    @property
+    def queued(self) -> _Write | None:
+        """What is to make it durable, as long as it is not."""
+        return self.write if self.write is not None and not self.write.done else None
+
+
+@dataclass(slots=True)
+class _Write:
+    """A queued change. Its writer waits for ``answer``, and may give up; others for ``settled``."""
+
+    pending: Pending
+    answer: asyncio.Future[int]
+    before: _Head | None
+    done: bool = False
+    _settled: asyncio.Future[None] | None = None
+
+    async def settled(self) -> None:
+        """Return when it is durable or undone."""
+        if self.done:
+            return
+        if self._settled is None:
+            self._settled = self.answer.get_loop().create_future()
+        await asyncio.wait([self._settled])
+
+    def settle(self, revision: int = 0, failure: Exception | None = None) -> None:
+        """It is durable, or undone: tell all who wait."""
+        self.done = True
+        if not self.answer.done():
+            if failure is None:
+                self.answer.set_result(revision)
+            else:
+                self.answer.set_exception(failure)
+        if self._settled is not None:
+            self._settled.set_result(None)
 
 
 class SqliteStore:
@@ -76,7 +111,7 @@ class SqliteStore:
         self._compacted = meta.get("compacted", 0)
         self._durable: int = max(1, newest, meta.get("newest", 0))
         self._taken = self._durable
-        self._queued: deque[tuple[Pending, asyncio.Future[int], _Head | None]] = deque()
+        self._queued: deque[_Write] = deque()
         self._unsent: list[Pending] = []
         self._epoch = 0
         self._closed = False
@@ -100,15 +135,15 @@ class SqliteStore:
         head = await self._head(key, lambda head: head is None or not head.live)
         if head is not None and head.live:
             raise exists(key)
-        return await asyncio.shield(self._write(key, value, created=0))
+        return await self._write(key, value, created=0)
 
     async def update(self, key: str, value: bytes, expected: int) -> int:
         head = await self._expect(key, expected)
-        return await asyncio.shield(self._write(key, value, head.created))
+        return await self._write(key, value, head.created)
 
     async def delete(self, key: str, expected: int) -> int:
         head = await self._expect(key, expected)
-        return await asyncio.shield(self._write(key, None, head.created))
+        return await self._write(key, None, head.created)
 
     async def _expect(self, key: str, expected: int) -> _Head:
         def fits(head: _Head | None) -> bool:
@@ -126,9 +161,9 @@ class SqliteStore:
         write that may never have been."""
         while True:
             head = self._heads.get(key)
-            if fits(head) or head is None or head.write is None:
+            if fits(head) or head is None or (write := head.queued) is None:
                 return head
-            await asyncio.wait([head.write])
+            await write.settled()
 
     def _write(self, key: str, value: bytes | None, created: int) -> asyncio.Future[int]:
         if self._closed:
@@ -136,15 +171,14 @@ class SqliteStore:
         self._taken += 1
         revision = self._taken
         change = Change(key, value, created or revision, revision)
-        future: asyncio.Future[int] = self._loop.create_future()
-        before = self._heads.get(key)
-        self._heads[key] = _Head(change.create_revision, revision, value is not None, future)
         pending = Pending(change, self._epoch)
-        self._queued.append((pending, future, before))
+        write = _Write(pending, self._loop.create_future(), self._heads.get(key))
+        self._heads[key] = _Head(change.create_revision, revision, value is not None, write)
+        self._queued.append(write)
         if not self._unsent:
             self._loop.call_soon(self._send)
         self._unsent.append(pending)
-        return future
+        return write.answer
 
     def _send(self) -> None:
         """Hand over what was written in one turn of the loop at once: the thread that commits would
@@ -167,26 +201,26 @@ class SqliteStore:
         self._durable = changes[-1].revision
         self._feed.push(changes)
         for change in changes:
-            _, future, _ = self._queued.popleft()
+            write = self._queued.popleft()
             head = self._heads[change.key]
             if head.revision == change.revision:
                 head.write = None
                 if not head.live:
                     del self._heads[change.key]
-            if not future.done():
-                future.set_result(change.revision)
+            write.before = None
+            write.settle(change.revision)
 
     def _undo(self, failure: Exception) -> None:
         """Forget all queued writes: those after the failed one may build on it."""
         text = f"store: the write could not be made durable: {failure}"
         while self._queued:
-            pending, future, before = self._queued.pop()
-            if before is None:
-                self._heads.pop(pending.change.key, None)
+            write = self._queued.pop()
+            key, before = write.pending.change.key, write.before
+            if before is None or (not before.live and before.queued is None):
+                self._heads.pop(key, None)
             else:
-                self._heads[pending.change.key] = before
-            if not future.done():
-                future.set_exception(errors.Unavailable(text))
+                self._heads[key] = before
+            write.settle(failure=errors.Unavailable(text))
         self._taken = self._durable
         self._epoch += 1
 
@@ -194,8 +228,8 @@ class SqliteStore:
 
     async def get(self, key: str, revision: int = 0) -> Record:
         head = self._heads.get(key)
-        if head is not None and head.write is not None:
-            await asyncio.wait([head.write])
+        if head is not None and (write := head.queued) is not None:
+            await write.settled()
         self._check(revision)
         row = self._reader.execute(
             f"SELECT {_COLUMNS} FROM log WHERE key = ? AND rev <= ? ORDER BY rev DESC LIMIT 1",
@@ -232,9 +266,9 @@ class SqliteStore:
 
     async def count(self, prefix: str) -> int:
         heads = self._heads
-        queued = [h.write for key, h in heads.items() if h.write and key.startswith(prefix)]
-        if queued:
-            await asyncio.wait(queued)
+        queued = [w for key, h in heads.items() if (w := h.queued) and key.startswith(prefix)]
+        for write in queued:
+            await write.settled()
         return sum(1 for key in heads if key.startswith(prefix) and heads[key].live)
 
     def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:

@@ -130,10 +130,7 @@ class Writer:
             return False
         if not self._working.acquire(blocking=False):
             return False
-        try:
-            self._commit([lone])
-        finally:
-            self._working.release()
+        self._commit_and_tell([lone])
         return True
 
     def stop(self) -> None:
@@ -149,10 +146,11 @@ class Writer:
         stopping = False
         while not stopping:
             batch, other = self._take()
-            with self._working:
-                if batch:
-                    self._commit(batch)
-                if isinstance(other, Compaction):
+            if batch:
+                self._working.acquire()
+                self._commit_and_tell(batch)
+            if isinstance(other, Compaction):
+                with self._working:
                     self._compact(other)
             stopping = isinstance(other, _Stop)
 
@@ -191,28 +189,37 @@ class Writer:
             size = LOG_BYTES
         self._grown = size >= LOG_BYTES
 
-    def _commit(self, batch: list[Pending]) -> None:
+    def _commit_and_tell(self, batch: list[Pending]) -> None:
+        """Commit ``batch``; the connection, which the caller has taken, is free before that is
+        told."""
+        changes = [pending.change for pending in batch]
+        try:
+            failure = self._commit(changes)
+            if failure is not None:
+                self._failed_epoch = batch[0].epoch
+        finally:
+            self._working.release()
+        self._on_commit(changes if failure is None else [], failure)
+
+    def _commit(self, changes: list[Change]) -> Exception | None:
         if self._frames > LOG_FRAMES:  # the next change begins it anew if all of it is in the file
             self._frames = 0
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        changes = [pending.change for pending in batch]
         began = time.monotonic()
         try:
             self._insert([(c.revision, c.key, c.create_revision, c.value) for c in changes])
         except Exception as failure:
-            self._failed_epoch = batch[0].epoch
             self._quick = 0
             self._roll_back()
-            self._on_commit([], failure)
-        else:
-            now = time.monotonic()
-            self._quick = self._quick + 1 if now - began < QUICK_S else 0
-            self._dirty.set()
-            self._on_commit(changes, None)
-            if now - self._told_s > DURABILITY_S:
-                self.durability = _durability(self._connection)
-                self._told_s = now
+            return failure
+        now = time.monotonic()
+        self._quick = self._quick + 1 if now - began < QUICK_S else 0
+        self._dirty.set()
+        if now - self._told_s > DURABILITY_S:
+            self.durability = _durability(self._connection)
+            self._told_s = now
+        return None
 
     def _insert(self, rows: list[tuple[int, str, int, bytes | None]]) -> None:
         """All of ``rows`` or none of them.
