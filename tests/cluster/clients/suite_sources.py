@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import sys
-import tarfile
 from pathlib import Path
 
 import debian_archive
@@ -53,9 +52,10 @@ def _fetch(suite: Suite, place: Path) -> None:
     else:
         return
     [archive] = place.glob("*.tar.gz")
-    with tarfile.open(archive) as tar:
-        tar.extractall(place / "unpacked", filter="data")
-    [top] = (place / "unpacked").iterdir()
+    unpacked = place / "unpacked"
+    unpacked.mkdir()
+    run("tar", "-xzf", str(archive), "-C", str(unpacked), timeout_s=60)
+    [top] = unpacked.iterdir()
     top.rename(place / "source")
 
 
