@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 JSON = "application/json"
-_READ = 256 * 1024
+_READ = 64 * 1024  # TLS gives at most 16 KiB at once; memory for much more is dear to get
+_MARK = b'"mark":"'
 _length = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE).search
-_mark = re.compile(rb'"mark":\s*"(\d+)"').findall
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +160,11 @@ class Pool:
             channel.socket.send(data)  # a few kilobytes: the socket takes them at once
 
     def _read(self, channel: Channel) -> Answer | None:
-        """All that is there: TLS may hold more than epoll knows of."""
-        while True:
-            try:
-                answer = channel.receive()
-            except ssl.SSLWantReadError:
-                return None
-            if answer is not None or not channel.socket.pending():
-                return answer
+        """What is there, if it is the rest of an answer; of more epoll tells again."""
+        try:
+            return channel.receive()
+        except ssl.SSLWantReadError:
+            return None
 
     def close(self) -> None:
         self._poll.close()
@@ -236,19 +233,19 @@ class Watchers:
 
     def _read(self, number: int) -> int:
         """The newest mark in what has come, 0 if it was there before."""
-        sock = self._sockets[number]
         try:
-            data = sock.recv(_READ)
-            while sock.pending():
-                data += sock.recv(_READ)
+            data = self._sockets[number].recv(_READ)
         except ssl.SSLWantReadError:
             return 0
         if not data:
             raise ConnectionError("a watch has ended")
         text = self._tails[number] + data
         self._tails[number] = text[-24:]
-        marks = _mark(text)
-        newest = int(marks[-1]) if marks else 0
+        at = text.rfind(_MARK) + len(_MARK)
+        end = text.find(b'"', at)
+        if at < len(_MARK) or end < 0:  # none, or its end is to come
+            return 0
+        newest = int(text[at:end])
         if newest <= self._seen[number]:
             return 0
         self._seen[number] = newest
