@@ -75,12 +75,13 @@ class Kubelet:
             group.create_task(self.relist.run())
 
     def pod(self, namespace: str, name: str) -> PodWorker | None:
-        """The worker of the pod with that name."""
-        for worker in self.workers.values():
-            meta = worker.pod["metadata"]
-            if meta["name"] == name and meta["namespace"] == namespace:
-                return worker
-        return None
+        """The worker of the pod that has the name now; those that had it may still be ending."""
+        key = f"{namespace}/{name}"
+        now = self._pods.get(key)
+        if now is not None:
+            return self.workers.get(now["metadata"]["uid"])
+        ending = [worker for worker in self.workers.values() if _key(worker.pod) == key]
+        return ending[-1] if ending else None
 
     # -- pods ----------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from node_lab import BUSYBOX, Lab, in_lab, ready
 
 from muntin.kit.http.client import HttpClient, Upgraded
 from muntin.kit.http.tls import client_context
+from muntin.model.resources import PODS
 from muntin.seams.streams.client import SPDY_HEADERS, RemoteCommand
 from muntin.seams.streams.duplex import StreamDuplex
 from muntin.seams.streams.remotecommand import Options
@@ -56,6 +57,33 @@ def test_logs_pods_and_stats(linux_node: Any) -> None:
         assert row["containers"][0]["memory"]["workingSetBytes"] > 0
         assert 'pod="web"' in (await get(admin, "/metrics/resource"))[1]
         assert (await get(admin, "/nonsense"))[0] == 404
+        await admin.close()
+
+    in_lab(linux_node, test)
+
+
+def test_a_name_is_of_the_new_pod_while_the_one_before_it_ends(linux_node: Any) -> None:
+    async def web(lab: Lab, text: str) -> str:
+        script = f"echo {text}; exec httpd -f -p 8080 -h /etc"
+        container = {
+            "name": "web",
+            "image": BUSYBOX,
+            "command": ["sh", "-c", script],
+            "readinessProbe": {"tcpSocket": {"port": 8080}, "periodSeconds": 1},
+        }
+        await lab.create_pod("web", {"terminationGracePeriodSeconds": 0, "containers": [container]})
+        return str((await lab.until("web", ready))["metadata"]["uid"])
+
+    async def test(lab: Lab) -> None:
+        admin = lab.http_client("admin", "system:masters")
+        logs = "/containerLogs/default/web/web"
+        ending = lab.kubelet.workers[await web(lab, "old")]
+        assert await get(admin, logs) == (200, "old\n")
+        await lab.client.delete(PODS, "web", "default", grace_period_s=0)
+        await web(lab, "new")
+        lab.kubelet.workers = {ending.uid: ending, **lab.kubelet.workers}  # it takes its time
+        assert await get(admin, logs) == (200, "new\n")
+        del lab.kubelet.workers[ending.uid]
         await admin.close()
 
     in_lab(linux_node, test)
