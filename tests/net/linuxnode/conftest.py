@@ -83,10 +83,12 @@ def linux_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinuxNode]:
             subprocess.run([*load, str(image)], check=True, capture_output=True)
         yield LinuxNode(name, str(paths.socket), state, cgroup)
     finally:
-        _remove_pods(paths.socket)
-        process.terminate()
-        process.wait(10)
-        netns.delete(name)
+        try:
+            _remove_pods(paths.socket)
+        finally:
+            process.terminate()
+            process.wait(10)
+            netns.delete(name)
         _remove_cgroups(cgroup)
         for mount in sorted(_mounts_under(run, state), reverse=True):
             subprocess.run(["umount", mount], check=False)
@@ -99,14 +101,19 @@ def _mounts_under(*roots: Path) -> list[str]:
 
 
 def _remove_pods(socket: Path) -> None:
+    """Whatever a test's kubelet left; containerd may still be at what it was told last."""
     import asyncio
 
+    from muntin.kit.errors import NotFound
     from muntin.seams.cri.client import CriClient
 
     async def remove() -> None:
         async with CriClient(str(socket)) as cri:
             for pod in (await cri.ListPodSandbox()).get("items", []):
-                await cri.StopPodSandbox({"pod_sandbox_id": pod["id"]})
-                await cri.RemovePodSandbox({"pod_sandbox_id": pod["id"]})
+                try:
+                    await cri.StopPodSandbox({"pod_sandbox_id": pod["id"]})
+                    await cri.RemovePodSandbox({"pod_sandbox_id": pod["id"]})
+                except NotFound:
+                    continue
 
     asyncio.run(remove())
