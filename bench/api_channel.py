@@ -60,8 +60,8 @@ class Channel:
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         context = context or access.context()
         self.socket = context.wrap_socket(raw, server_hostname="localhost")
-        self._pieces: list[bytes] = []
-        self._last = b""
+        self._buffer = bytearray(_READ)  # grows to the largest answer and stays: memory is dear
+        self._have = 0
         self._wanted = -1  # bytes of the whole answer; -1: not known yet, 0: chunked
 
     def call(self, data: bytes) -> Answer:
@@ -73,50 +73,49 @@ class Channel:
 
     def receive(self) -> Answer | None:
         """Read once; the answer if it is all there now."""
-        piece = self.socket.recv(_READ)
-        if not piece:
+        if len(self._buffer) - self._have < _READ:
+            self._buffer += bytes(len(self._buffer))
+        with memoryview(self._buffer) as whole, whole[self._have :] as room:
+            read = self.socket.recv_into(room)
+        if not read:
             raise ConnectionError("the server has closed the connection")
-        self._pieces.append(piece)
+        self._have += read
         if self._wanted < 0:
             self._read_head()
-        self._last = (self._last + piece)[-8:] if len(piece) < 8 else piece[-8:]
-        if self._wanted < 0 or not self._is_whole():
-            return None
-        return self._taken()
+        return self._taken() if self._is_whole() else None
 
     def _read_head(self) -> None:
-        data = b"".join(self._pieces)
-        end = data.find(b"\r\n\r\n")
+        end = self._buffer.find(b"\r\n\r\n", 0, self._have)
         if end < 0:
             return
-        length = _length(data, 0, end)
+        length = _length(self._buffer, 0, end)
         self._wanted = end + 4 + int(length[1]) if length else 0
 
     def _is_whole(self) -> bool:
         if self._wanted:
-            return sum(map(len, self._pieces)) >= self._wanted
-        return self._last.endswith(b"0\r\n\r\n")
+            return self._have >= self._wanted > 0
+        return self._buffer.endswith(b"0\r\n\r\n", 0, self._have)
 
     def _taken(self) -> Answer:
-        data = b"".join(self._pieces)
-        head, _, body = data.partition(b"\r\n\r\n")
-        if not self._wanted:
-            body = b"".join(_chunks(body))
-        self._pieces, self._wanted, self._last = [], -1, b""
-        return Answer(int(head[9:12]), body)
+        start = self._buffer.index(b"\r\n\r\n") + 4
+        pieces = [(start, self._have)] if self._wanted else _chunks(self._buffer, start)
+        with memoryview(self._buffer) as whole:
+            body = b"".join(whole[begin:end] for begin, end in pieces)
+        self._have, self._wanted = 0, -1
+        return Answer(int(self._buffer[9:12]), body)
 
     def close(self) -> None:
         self.socket.close()
 
 
-def _chunks(data: bytes) -> Iterator[bytes]:
-    at = 0
+def _chunks(data: bytearray, at: int) -> Iterator[tuple[int, int]]:
+    """Where the chunks of a body that begins at ``at`` begin and end."""
     while True:
         end = data.index(b"\r\n", at)
         size = int(data[at:end], 16)
         if not size:
             return
-        yield data[end + 2 : end + 2 + size]
+        yield end + 2, end + 2 + size
         at = end + 4 + size
 
 
