@@ -71,6 +71,23 @@ class Channel:
             pass
         return found
 
+    def drain(self, data: bytes) -> int:
+        """The status of an answer that is read to its end and not kept, however large."""
+        self.socket.sendall(data)
+        while self._wanted < 0:
+            if (found := self.receive()) is not None:
+                return found.status
+        read, last = self._have, bytes(self._buffer[: self._have][-5:])
+        with memoryview(self._buffer)[16:] as room:  # the status stays
+            while read < self._wanted or not (self._wanted or last == b"0\r\n\r\n"):
+                count = self.socket.recv_into(room)
+                if not count:
+                    raise ConnectionError("the server has closed the connection")
+                read += count
+                last = (last + bytes(room[:count][-5:]))[-5:]
+        self._have, self._wanted = 0, -1
+        return int(self._buffer[9:12])
+
     def receive(self) -> Answer | None:
         """Read once; the answer if it is all there now."""
         if len(self._buffer) - self._have < _READ:

@@ -143,7 +143,9 @@ def _rate(pool: Pool, requests: Sequence[bytes]) -> float:
 
 
 def _list(channel: Channel) -> None:
-    _checked(channel, request("GET", f"{BASE}/pods"))
+    status = channel.drain(request("GET", f"{BASE}/pods"))
+    if status != 200:
+        raise RuntimeError(f"a list of all pods: {status}")
 
 
 def _list_by_label(channel: Channel) -> None:
