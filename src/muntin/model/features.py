@@ -35,6 +35,8 @@ class ApiFeature(StrEnum):
     NAMED_ENDPOINTS_DEPRECATED = "named-endpoints-deprecated"
     MOUNTABLE_SECRETS_DEPRECATED = "mountable-secrets-deprecated"
     SAME_ZONE = "same-zone"
+    SCALE_TABLES = "scale-tables"
+    CONSTRAINED_IMPERSONATION = "constrained-impersonation"
     TOKENS_IN_SECRETS = "tokens-in-secrets"
     EXTERNAL_IPS_DEPRECATED = "external-ips-deprecated"
     STREAMS_TRANSLATED = "streams-translated"
@@ -132,6 +134,10 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.MOUNTABLE_SECRETS_DEPRECATED: (1, 32),
     # Traffic stays in a zone under the name PreferSameZone. Source: KEP 3015.
     ApiFeature.SAME_ZONE: (1, 35),
+    # The right to be somebody else may be bound to what is done then. Source: KEP 5284.
+    ApiFeature.CONSTRAINED_IMPERSONATION: (1, 36),
+    # A Scale is shown as a Table. Source: KEP 2590, kubernetes/kubernetes#103516.
+    ApiFeature.SCALE_TABLES: (1, 24),
     # CSI drivers may get tokens among the secrets of a volume. Source: CHANGELOG-1.35.
     ApiFeature.TOKENS_IN_SECRETS: (1, 35),
     # So are external addresses of Services, which anybody could claim.

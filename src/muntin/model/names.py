@@ -125,7 +125,9 @@ _port_letter = re.compile("[a-z]").search
 def dns1123_label(value: str) -> list[str]:
     """Names that are one DNS label: namespaces, containers, volumes."""
     found = [too_long(LABEL_MAX_LENGTH)] if len(value) > LABEL_MAX_LENGTH else []
-    return found if _label(value) else [*found, _LABEL_MESSAGE]
+    if _label(value):
+        return found
+    return [*found, "must not contain dots" if _subdomain(value) else _LABEL_MESSAGE]
 
 
 def dns1123_subdomain(value: str) -> list[str]:

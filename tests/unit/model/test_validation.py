@@ -404,8 +404,24 @@ def test_schedules() -> None:
 def test_names_follow_the_kind() -> None:
     assert problems(NAMESPACES, {"metadata": {"name": "a.b"}}) != []
     assert problems(ROLES, {"metadata": {"name": "system:x"}, "rules": []}) == []
-    named = {"metadata": {"name": "1a"}, "spec": {"ports": [{"port": 1}]}}
-    assert "a DNS-1035 label must consist of" in problems(SERVICES, named)[0]
+
+
+@pytest.mark.parametrize(
+    "name, older, newest",
+    [
+        ("1a", "a DNS-1035 label must consist of", ""),
+        ("a.b", "a DNS-1035 label must consist of", "must not contain dots"),
+        ("1_a", "a DNS-1035 label must consist of", "a lowercase RFC 1123 label must consist of"),
+    ],
+)
+def test_names_of_services_may_begin_with_a_digit_lately(
+    name: str, older: str, newest: str
+) -> None:
+    service = made(SERVICES, {"metadata": {"name": name}, "spec": {"ports": [{"port": 1}]}})
+    for server, wanted in (((1, 35), older), ((1, 36), newest)):
+        found = validation.validate_create(SERVICES, service, server=server)
+        assert [cause.field for cause in found] == (["metadata.name"] if wanted else [])
+        assert not wanted or wanted in found[0].message
 
 
 def test_summary_of_causes() -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from muntin.apiserver import bodies, field_managers, output, status, writes
+from muntin.apiserver import bodies, field_managers, status, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
+from muntin.apiserver.subresources import scale_form
 from muntin.apiserver.verbs import patch
 from muntin.kit import errors
 from muntin.kit.http.messages import Response
@@ -35,7 +36,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     places = version.scale
     if request.verb == "get":
         obj = await writes.opened(core, request.target, writes.find(core, request))
-        return output.json_response(scale_of(obj, places, request))
+        return scale_form.response(core, request, scale_of(obj, places, request))
     type_ = core.schema.kind_type("autoscaling", "v1", "Scale")
     assert type_ is not None  # autoscaling/v1 is in every version's schema
     asked = patch.parse(core, request) if request.verb == "patch" else None
@@ -63,7 +64,8 @@ async def run(core: Core, request: ApiRequest) -> Response:
     )
     applies = asked is not None and asked.applies
     written = await writes.update(core, request, applied if applies else change, view=view)
-    return output.json_response(scale_of(orjson.loads(written.raw), places, request))
+    scale = scale_of(orjson.loads(written.raw), places, request)
+    return scale_form.response(core, request, scale)
 
 
 def at(obj: Any, path: tuple[str, ...]) -> Any:

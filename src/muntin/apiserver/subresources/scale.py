@@ -6,10 +6,11 @@ from typing import Any
 
 import orjson
 
-from muntin.apiserver import applying, bodies, field_managers, output, status, strategy, writes
+from muntin.apiserver import applying, bodies, field_managers, status, strategy, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
+from muntin.apiserver.subresources import scale_form
 from muntin.apiserver.verbs import patch
 from muntin.kit.errors import Cause
 from muntin.kit.http.messages import Response
@@ -25,7 +26,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     """Read, replace or patch the Scale of the request's object."""
     await core.cache.fresh()
     if request.verb == "get":
-        return _shown(request, writes.find(core, request).object())
+        return _shown(core, request, writes.find(core, request).object())
     type_ = core.schema.kind_type("autoscaling", "v1", "Scale")
     assert type_ is not None  # autoscaling/v1 is in every version's schema
     own = request.subresource
@@ -55,16 +56,16 @@ async def run(core: Core, request: ApiRequest) -> Response:
     written = await writes.update(core, request, applied if applies else change, view=view)
     item = core.cache.get(request.target, request.namespace, request.name)
     raw = orjson.loads(written.raw) if item is None else item.object()
-    return _shown(request, raw)
+    return _shown(core, request, raw)
 
 
-def _shown(request: ApiRequest, obj: Object) -> Response:
+def _shown(core: Core, request: ApiRequest, obj: Object) -> Response:
     """The Scale of ``obj`` in the version that the resource's own version speaks."""
     scale, own = scale_of(obj), request.subresource
     if own is not None and own.api_version not in ("", scale["apiVersion"]):
         selector = (obj.get("spec") or {}).get("selector")
         scale = scales.older_of(scale, own.api_version, selector)
-    return output.json_response(scale)
+    return scale_form.response(core, request, scale)
 
 
 def scale_of(obj: Object) -> Object:

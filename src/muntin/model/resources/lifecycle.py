@@ -183,6 +183,7 @@ restart-all-containers 1.36
 selectors-of-pods-by-name 1.25
 resize-to-less-memory 1.34
 resize-whole-pods 1.36
+service-names-as-labels 1.36
 service-status-for-balancers 1.29
 stateful-templates 1.36
 supported-message-policies 1.21

@@ -18,20 +18,26 @@ UNKNOWN = "<unknown>"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; ``priority`` 1 is shown by ``-o wide`` only."""
+    """One column; ``priority`` 1 is shown by ``-o wide`` only.
+
+    Without a format, that of a name is its own.
+    """
 
     name: str
     type: str = "string"
     priority: int = 0
-    format: str = ""
+    format: str | None = None
     description: str = ""
 
     def definition(self) -> dict[str, Any]:
         """The TableColumnDefinition."""
+        found = self.format
+        if found is None:
+            found = "name" if self.name == "Name" and not self.priority else ""
         return {
             "name": self.name,
             "type": self.type,
-            "format": "name" if self.name == "Name" and not self.priority else self.format,
+            "format": found,
             "description": self.description,
             "priority": self.priority,
         }

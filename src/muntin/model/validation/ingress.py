@@ -8,6 +8,7 @@ from __future__ import annotations
 from muntin.model import names
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.labels import domain_prefixed_path
+from muntin.model.validation.metadata import service_name
 from muntin.model.validation.service import ingress_hostname
 
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -112,7 +113,7 @@ def _service(service: Object, path: str, found: Findings) -> None:
     if not name:
         found.required(f"{path}.service.name")
     else:
-        found.each_invalid(f"{path}.service.name", name, names.dns1035_label(name))
+        found.each_invalid(f"{path}.service.name", name, service_name(found)(name))
     port = service.get("port") or {}
     label, number = port.get("name"), port.get("number")
     if label and number:

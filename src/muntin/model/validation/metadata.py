@@ -17,7 +17,6 @@ from muntin.model.validation.labels import label_map as label_map
 NameRule = Callable[[str], list[str]]
 
 _NAME_RULES: dict[tuple[str, str], NameRule] = {
-    ("", "services"): names.dns1035_label,
     ("", "namespaces"): names.dns1123_label,
     ("apps", "statefulsets"): names.dns1123_label,
     ("networking.k8s.io", "ipaddresses"): names.ip_address,
@@ -40,14 +39,20 @@ _IMMUTABLE = (
 )  # fmt: skip
 
 
-def name_rule(resource: Resource) -> NameRule:
-    """What a name of ``resource`` must be."""
+def service_name(found: Findings) -> NameRule:
+    """What a name of a Service must be: since KEP 5311 it may begin with a digit."""
+    return names.dns1123_label if found.has("service-names-as-labels") else names.dns1035_label
+
+
+def _name_rule(resource: Resource, found: Findings) -> NameRule:
+    if (resource.group, resource.plural) == ("", "services"):
+        return service_name(found)
     return _NAME_RULES.get((resource.group, resource.plural), names.dns1123_subdomain)
 
 
 def metadata(resource: Resource, meta: Object, found: Findings) -> None:
     """All of ``metadata`` of a new object."""
-    rule = name_rule(resource)
+    rule = _name_rule(resource, found)
     prefix = meta.get("generateName")
     if prefix:
         stem = prefix[:-1] + "a" if len(prefix) > 1 and prefix.endswith("-") else prefix

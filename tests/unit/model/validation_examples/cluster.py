@@ -185,7 +185,8 @@ NODE.update(
 SPACE = Examples(NAMESPACES, {})
 SPACE.create(
     "ValidateNamespace",
-    ({"metadata.name": "a.b"}, f'metadata.name: Invalid value: "a.b": {LABEL}'),
+    ({"metadata.name": "a_b"}, f'metadata.name: Invalid value: "a_b": {LABEL}'),
+    ({"metadata.name": "a.b"}, 'metadata.name: Invalid value: "a.b": must not contain dots'),
     ({"spec.finalizers": ["a b"]}, f'spec.finalizers: Invalid value: "a b": {KEY}',
      'spec.finalizers: Invalid value: "a b": name is neither a standard finalizer name nor is it '
      "fully qualified"),

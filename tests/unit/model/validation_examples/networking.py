@@ -173,7 +173,7 @@ SERVICE.update(
 )  # fmt: skip
 SERVICE.create(
     "ValidateServiceName",
-    ({"metadata.name": "1a"}, 'metadata.name: Invalid value: "1a": a DNS-1035 label must…'),
+    ({"metadata.name": "1_a"}, f'metadata.name: Invalid value: "1_a": {LABEL}'),
 )
 GRESS = "status.loadBalancer.ingress"
 
@@ -349,7 +349,7 @@ INGRESS.create(
     ({"h.backend.resource": RESOURCE},
      f'{B}: Invalid value: "": cannot set both resource and service backends'),
     ({"h.backend.service.name": ""}, f"{B}.service.name: Required value"),
-    ({"h.backend.service.name": "1a"}, f'{B}.service.name: Invalid value: "1a": a DNS-1035…'),
+    ({"h.backend.service.name": "1_a"}, f'{B}.service.name: Invalid value: "1_a": {LABEL}'),
     ({"h.backend.service.port": {"name": "a", "number": 1}},
      f'{B}: Invalid value: "": cannot set both port name & port number'),
     ({"h.backend.service.port": {"name": "a_b"}},

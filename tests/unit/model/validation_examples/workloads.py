@@ -210,7 +210,7 @@ STATEFUL_SET.create(
      "spec.updateStrategy.rollingUpdate: Invalid value: {}: only allowed for updateStrategy "
      "'RollingUpdate'"),
     ({"s.ordinals": {"start": -1}}, f"spec.ordinals.start: {NEGATIVE}"),
-    ({"s.serviceName": "a.b"}, 'spec.serviceName: Invalid value: "a.b": …'),
+    ({"s.serviceName": "a_b"}, f'spec.serviceName: Invalid value: "a_b": {LABEL}'),
     ({"s.template.metadata.annotations": {"a b": "c"}},
      *[f'spec.template.annotations: Invalid value: "a b": {KEY}'] * 2),
 )  # fmt: skip
@@ -243,7 +243,7 @@ STATEFUL_SET.update(
 )  # fmt: skip
 STATEFUL_SET.create(
     "ValidateStatefulSetName",
-    ({"metadata.name": "a.b"}, f'metadata.name: Invalid value: "a.b": {LABEL}'),
+    ({"metadata.name": "a_b"}, f'metadata.name: Invalid value: "a_b": {LABEL}'),
 )
 
 REVISION = Examples(CONTROLLER_REVISIONS, {"data": {"a": 1}, "revision": 1})
