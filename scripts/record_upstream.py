@@ -26,7 +26,7 @@ def main(version: str, server: str, token: str, *cases: str) -> None:
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     target = upstream_cases.Target(
-        url.hostname or "", url.port or 443, tls, {"Authorization": f"Bearer {token}"}
+        url.hostname or "", url.port or 443, tls, {"Authorization": f"Bearer {token}"}, tls
     )
     directory = upstream_cases.ANSWERS / version
     directory.mkdir(parents=True, exist_ok=True)

@@ -24,9 +24,10 @@ from muntin.apiserver import (
 from muntin.apiserver.aggregation import forwarding
 from muntin.apiserver.audit import Trail, audit_id
 from muntin.apiserver.authn import impersonation
-from muntin.apiserver.authz import forbidden
+from muntin.apiserver.authz import Decision, attributes_of, forbidden
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest, User, decode_path, parse_query
+from muntin.apiserver.status import ApiError
 from muntin.apiserver.subresources import binding
 from muntin.apiserver.verbs import VERBS
 from muntin.apiserver.warning_header import warning_header
@@ -34,6 +35,7 @@ from muntin.kit.errors import MuntinError
 from muntin.kit.http.messages import Answer, Request, Response
 from muntin.kit.log import fields
 from muntin.model import deprecation
+from muntin.model.features import ApiFeature, is_in
 from muntin.model.field_selectors import parse_fields
 from muntin.model.resources import PODS, Resource
 from muntin.model.windows_releases import parse_kubernetes
@@ -47,17 +49,21 @@ class Handler:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._api = parse_kubernetes(core.config.kubernetes_version)
+        self._constrains = is_in(ApiFeature.CONSTRAINED_IMPERSONATION, self._api)
 
     async def __call__(self, request: Request) -> Answer:
         """Answer a request that came over the network."""
         real: User | None = None
+        way: impersonation.Way | None = None
         try:
-            user = real = await self._authenticated(request)
+            real = await self._authenticated(request)
             if impersonation.is_asked(request.headers):
-                user = await self._impersonated(request, real)
+                way = await self._impersonated(request, real)
         except MuntinError as err:
             return self._turned_away(request, real, status.error_response(err))
-        return await self.as_user(request, user, None if user is real else real)
+        if way is None:
+            return await self.as_user(request, real)
+        return await self.as_user(request, way.user, real, way.constraint)
 
     async def _authenticated(self, request: Request) -> User:
         count = self._core.metrics.authentication
@@ -87,18 +93,45 @@ class Handler:
         auditor = self._core.auditor
         return None if auditor is None else auditor.begin(request, identifier, user, found)
 
-    async def _impersonated(self, request: Request, user: User) -> User:
-        wanted = impersonation.impersonated(request.headers)
+    async def _impersonated(self, request: Request, user: User) -> impersonation.Way | None:
+        """How ``user`` becomes the one that the headers ask for.
+
+        Raises:
+            ApiError: 403, what the first way lacks.
+        """
+        wanted = impersonation.wanted(request.headers, constrained=self._constrains)
         if wanted is None:
-            return user
-        for asked in impersonation.needed(user, wanted, request.headers):
-            decision = await self._core.authorizer.authorize(asked)
+            return None
+        doing = attributes_of(self.resolve(request, user)) if self._constrains else None
+        refused: MuntinError | None = None
+        for way in impersonation.ways(user, wanted, doing):
+            try:
+                for check in way.checks:
+                    await self._may(check)
+            except ApiError as err:
+                refused = refused or err
+            else:
+                return way
+        assert refused is not None  # the oldest way is there for all
+        raise refused
+
+    async def _may(self, check: impersonation.Check) -> None:
+        if check.why:
+            raise forbidden(check.asked[0], Decision(False, check.why))
+        authorize = self._core.authorizer.authorize
+        if check.at_once is not None and (await authorize(check.at_once)).allowed:
+            return
+        for asked in check.asked:
+            decision = await authorize(asked)
             if not decision.allowed:
                 raise forbidden(asked, decision)
-        return wanted
 
     async def as_user(
-        self, request: Request, user: User, impersonator: User | None = None
+        self,
+        request: Request,
+        user: User,
+        impersonator: User | None = None,
+        constraint: str = "",
     ) -> Answer:
         """Answer a request of somebody who is known already."""
         started = time.monotonic()
@@ -109,6 +142,7 @@ class Handler:
             try:
                 found = self.resolve(request, user)
                 found.audit_id, found.impersonator = identifier, impersonator
+                found.constraint = constraint
             finally:
                 trail = self._begin(request, identifier, user, found)
             answer = await self._core.limits.run(found, self._serve)

@@ -75,6 +75,7 @@ class ApiRequest:
     annotations: dict[str, str] = field(default_factory=dict)
     managed_fields: Any = None
     impersonator: User | None = None
+    constraint: str = ""
     audit_id: str = ""
     remote: Remote | None = None
     definition: Definition | None = None

@@ -25,11 +25,12 @@ def target(request, tmp_path_factory):
     directory = tmp_path_factory.mktemp("upstream")
     process = ServerProcess(directory, version=request.param, without="ServiceAccount")
     process.start()
+    stranger = ssl.create_default_context(cafile=str(process.directory / "ca.crt"))
     tls = ssl.create_default_context(cafile=str(process.directory / "ca.crt"))
     pair = (str(process.directory / "admin.crt"), str(process.directory / "admin.key"))
     tls.load_cert_chain(*pair)
     try:
-        yield upstream_cases.Target("127.0.0.1", process.port, tls, {}), request.param
+        yield upstream_cases.Target("127.0.0.1", process.port, tls, {}, stranger), request.param
     finally:
         process.stop()
     assert "Traceback" not in process.log

@@ -252,6 +252,34 @@ def test_events_are_sent_to_a_webhook(tmp_path):
     assert [event["objectRef"]["name"] for event in found["items"]] == ["default", "a"]
 
 
+def test_who_acts_as_somebody_within_bounds_is_told_with_the_bound(tmp_path):
+    path, group = tmp_path / "audit.log", "rbac.authorization.k8s.io"
+    api = f"/apis/{group}/v1"
+
+    async def scenario(lab):
+        lab.authority.pair("jane", "jane")
+        rules = [
+            {"verbs": ["impersonate:user-info"], "apiGroups": ["authentication.k8s.io"],
+             "resources": ["users"]},
+            {"verbs": ["impersonate-on:user-info:list"], "apiGroups": [""],
+             "resources": ["configmaps"]},
+        ]  # fmt: skip
+        await lab.make(f"{api}/clusterroles", {"metadata": {"name": "act"}, "rules": rules})
+        ref = {"apiGroup": group, "kind": "ClusterRole", "name": "act"}
+        who = {"apiGroup": group, "kind": "User", "name": "jane"}
+        binding = {"metadata": {"name": "act"}, "roleRef": ref, "subjects": [who]}
+        await lab.make(f"{api}/clusterrolebindings", binding)
+        code, body = await lab("GET", MAPS, pair="jane", headers={"Impersonate-User": "bob"})
+        assert code == 403
+        assert 'User "bob" cannot list' in body["message"]
+
+    log = AuditLogConfig(path=str(path))
+    access(scenario, tmp_path, version="1.36", audit=AuditConfig(policy=POLICY, log=log))
+    told = json.loads(path.read_text().splitlines()[-1])
+    assert told["authenticationMetadata"] == {"impersonationConstraint": "impersonate:user-info"}
+    assert (told["user"]["username"], told["impersonatedUser"]["username"]) == ("jane", "bob")
+
+
 def test_authentication_that_fails_and_who_may_not_act_are_told(tmp_path):
     path = tmp_path / "audit.log"
     log = AuditLogConfig(path=str(path))

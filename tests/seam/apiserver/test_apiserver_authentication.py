@@ -488,7 +488,7 @@ def test_acting_as_somebody_else_is_asked_for_item_by_item(tmp_path):
                    "jane")  # fmt: skip
         group = "authentication.k8s.io"
         assert (
-            f'uids.{group} "7" is forbidden'
+            f'userextras.{group} "read" is forbidden'
             in (await lab.whoami(pair="jane", headers=more))[1]["message"]
         )
         rest = {"verbs": ["impersonate"], "apiGroups": [group],

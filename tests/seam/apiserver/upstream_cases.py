@@ -3,8 +3,9 @@
 A case file under tests/golden/upstream/cases is a list of steps, run in order against one server in
 a namespace of its own:
 ``send`` METHOD and path (``{ns}`` stands for the namespace), ``body``, ``type`` (of the body),
-``accept``, ``as`` (a user to impersonate, groups after commas), ``keep`` (names for values of the
-answer, by dotted path, to be used as ``{name}`` later), ``versions`` (the API versions that
+``accept``, ``as`` (a user to impersonate, groups after commas), ``headers`` (``Authorization`` is
+another's than the administrator's), ``keep`` (names for values of the answer, by dotted path, to be
+used as ``{name}`` later; what ends with ``made`` stands so in answers), ``versions`` (those that
 are asked; all, where it is missing), ``until`` (what the answer's text must hold; it is asked again
 until then, for what a server does in its own time) and ``unordered`` (causes come in any order).
 ``{hook}`` is the address of the webhook of `upstream_hooks`, ``{bundle}`` whom to trust for it.
@@ -30,6 +31,7 @@ HERE = Path(__file__).parents[2] / "golden/upstream"
 CASES = HERE / "cases"
 ANSWERS = HERE / "answers"
 CHANGING = {"uid", "resourceVersion", "creationTimestamp", "time", "deletionTimestamp",
+            "expirationTimestamp", "authentication.kubernetes.io/credential-id",
             "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime", "continue",
             "selfLink", "serverAddress"}  # fmt: skip
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -50,12 +52,14 @@ class Target:
     port: int
     tls: ssl.SSLContext
     headers: dict[str, str]
+    stranger: ssl.SSLContext  # shows no certificate of the administrator's
 
     def send(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
     ) -> tuple[int, str, str, bytes]:
         """Status, media type, Warning header and body of the answer."""
-        connection = http.client.HTTPSConnection(self.host, self.port, context=self.tls, timeout=30)
+        tls = self.stranger if "Authorization" in headers else self.tls
+        connection = http.client.HTTPSConnection(self.host, self.port, context=tls, timeout=30)
         try:
             connection.request(method, path, body, {**self.headers, **headers})
             answer = connection.getresponse()
@@ -162,6 +166,8 @@ def _step(
         headers["Impersonate-User"] = user
         if groups:
             headers["Impersonate-Group"] = groups[0]
+    for key, value in step.get("headers", {}).items():
+        headers[key] = _filled(value, kept)
     data = None
     if "body" in step:
         body = step["body"]

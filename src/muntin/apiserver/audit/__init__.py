@@ -234,6 +234,8 @@ def _request_part(request: Request, asked: Asked, found: ApiRequest | None) -> O
         part["user"] = {}
     if found is not None and found.impersonator is not None:
         part["impersonatedUser"] = event.who(found.user)
+        if found.constraint:
+            part["authenticationMetadata"] = {"impersonationConstraint": found.constraint}
     part["sourceIPs"] = event.source_ips(request.headers, request.remote)
     if agent := request.headers.get("user-agent"):
         part["userAgent"] = agent[: event.LONGEST_USER_AGENT]
