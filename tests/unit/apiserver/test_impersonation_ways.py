@@ -37,6 +37,8 @@ def first(user: User, asked: User) -> Way:
         (ME, User("system:serviceaccount:a:b"), ["impersonate:serviceaccount"]),
         (ME, User("system:serviceaccount:a:b", ("g",)), []),
         (ME, User("system:serviceaccount:a"), ["impersonate:user-info"]),
+        (ME, User("system:serviceaccount::b"), ["impersonate:user-info"]),
+        (ME, User("system:serviceaccount:a:b:c"), ["impersonate:user-info"]),
         (ME, User("system:node:n"), ["impersonate:arbitrary-node"]),
         (ME, User("system:node:n", ("system:nodes",)), []),
         (ME, User("system:node:N"), ["impersonate:user-info"]),

@@ -200,9 +200,10 @@ def _named(user: User, name: str, verb: str, group: str) -> Attributes:
 
 def _account_of(name: str) -> tuple[str, str] | None:
     namespace, _, account = name.removeprefix(PREFIX).partition(":")
-    if not name.startswith(PREFIX) or not account or ":" in account:
+    if not name.startswith(PREFIX):
         return None
-    return namespace, account
+    wrong = names.dns1123_label(namespace) or names.dns1123_subdomain(account)
+    return None if wrong else (namespace, account)
 
 
 def _node_of(name: str) -> str:
