@@ -153,7 +153,8 @@ def test_graceful_deletion_takes_as_long_as_the_pod_needs(user: User, system: st
     user("wait", f"pod/{name}", "--for=condition=Ready", "--timeout=30s")
     user("delete", "pod", name, "--wait=false")
     found = user.run("get", "pod", name, "--no-headers").stdout
-    assert "Terminating" in found or found == ""
+    # A pod whose containers have ended shows how, for the moment that it is still there.
+    assert found == "" or "Terminating" in found or "Error" in found
     started = time.monotonic()
     waited = user.run("wait", f"pod/{name}", "--for=delete", "--timeout=30s")
     # 1.20 takes it for an error when the pod is gone already
