@@ -27,7 +27,6 @@ from muntin.apiserver.authn import impersonation
 from muntin.apiserver.authz import Decision, attributes_of, forbidden
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest, User, decode_path, parse_query
-from muntin.apiserver.status import ApiError
 from muntin.apiserver.subresources import binding
 from muntin.apiserver.verbs import VERBS
 from muntin.apiserver.warning_header import warning_header
@@ -108,7 +107,7 @@ class Handler:
             try:
                 for check in way.checks:
                     await self._may(check)
-            except ApiError as err:
+            except status.ApiError as err:
                 refused = refused or err
             else:
                 return way

@@ -56,9 +56,9 @@ class ApiRequest:
     follows the subresource in the path of a proxy request. ``annotations`` are what authorization
     and admission have to say in the audit log (``authorization.k8s.io/decision``);
     ``managed_fields`` is what the body has as such, None if it has none; ``impersonator`` is who
-    really asks, where ``user`` is somebody they may act as; ``remote`` is the other server that
-    answers; ``definition`` is that of a custom resource; ``refusal`` is the answer to whoever may
-    ask for what is not served.
+    really asks, where ``user`` is somebody they may act as, and ``constraint`` the verb that bounds
+    it; ``remote`` is the other server that answers; ``definition`` is that of a custom resource;
+    ``refusal`` is the answer to whoever may ask for what is not served.
     """
 
     http: Request

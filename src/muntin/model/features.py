@@ -136,8 +136,9 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.SAME_ZONE: (1, 35),
     # The right to be somebody else may be bound to what is done then. Source: KEP 5284.
     ApiFeature.CONSTRAINED_IMPERSONATION: (1, 36),
-    # A Scale is shown as a Table. Source: KEP 2590, kubernetes/kubernetes#103516.
-    ApiFeature.SCALE_TABLES: (1, 24),
+    # A Scale is shown as a Table. (Seen in 1.36, and not in 1.20. What is between 1.20 and 1.25 is
+    # not served.)
+    ApiFeature.SCALE_TABLES: (1, 25),
     # CSI drivers may get tokens among the secrets of a volume. Source: CHANGELOG-1.35.
     ApiFeature.TOKENS_IN_SECRETS: (1, 35),
     # So are external addresses of Services, which anybody could claim.

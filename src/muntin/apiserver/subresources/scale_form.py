@@ -6,7 +6,7 @@ from typing import Any
 
 from muntin.apiserver import output
 from muntin.apiserver.core import Core
-from muntin.apiserver.negotiation import PARTIAL, TABLE
+from muntin.apiserver.negotiation import META_GROUP, PARTIAL, TABLE
 from muntin.apiserver.request import ApiRequest
 from muntin.kit.http.messages import Response
 from muntin.model import tables
@@ -38,7 +38,7 @@ def response(core: Core, request: ApiRequest, scale: dict[str, Any]) -> Response
         return output.json_response(
             {
                 "kind": PARTIAL,
-                "apiVersion": f"meta.k8s.io/{form.version}",
+                "apiVersion": f"{META_GROUP}/{form.version}",
                 "metadata": scale["metadata"],
             }
         )
