@@ -1,7 +1,7 @@
 """One suite for every store; a real etcd is the oracle of what each verb means."""
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -197,6 +197,39 @@ def test_watch_gives_the_past_then_the_present(opened, prefix):
         later = store.watch(prefix, second)
         assert [c.revision for c in await take(later, 2)] == [third, fourth]
         await later.aclose()
+
+    run(opened, scenario)
+
+
+def test_what_a_watch_hands_over_is_not_iterated_over(opened, prefix):
+    def refuse(batch):
+        raise ValueError
+
+    async def scenario(store):
+        seen = []
+        watch = store.watch(prefix, await store.current_revision())
+
+        async def read():
+            async for batch in watch:
+                seen.extend(batch.changes)
+
+        revision = await store.create(prefix + "a", b"0")
+        watch.hand_to(lambda batch: seen.append("the past, which is read first"))
+        reading = asyncio.ensure_future(read())
+        for number in range(1, 40):
+            revision = await store.update(prefix + "a", b"%d" % number, revision)
+            if number % 3 == 0:
+                with suppress(ValueError):
+                    watch.hand_to(refuse)
+            if number % 2:
+                watch.hand_to(lambda batch: seen.extend(batch.changes))
+            if number % 5 == 0:
+                await asyncio.sleep(0)
+        while len(seen) < 40:  # noqa: ASYNC110 - the watch tells, and is what is looked at
+            await asyncio.sleep(0.01)
+        assert [change.value for change in seen] == [b"%d" % number for number in range(40)]
+        reading.cancel()
+        await asyncio.wait([reading])
 
     run(opened, scenario)
 

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from muntin.kit import errors
-from muntin.seams.store import sqlite_files
+from muntin.seams.store import sqlite, sqlite_files
 from muntin.seams.store.sqlite import SqliteStore
 
 WRITER = """
@@ -272,14 +272,41 @@ def test_a_lone_change_is_committed_without_another_thread_while_the_disk_is_qui
         assert [change.value for change in (await anext(watch)).changes] == [b"alone"]
         await watch.aclose()
         await asyncio.gather(*(store.create(f"/k/{name}", b"x") for name in "bcd"))
-        assert threads == ["MainThread", "store-writer"]
+        assert threads[1:] == ["MainThread", "store-writer"]  # of the second another was known
         monkeypatch.setattr(sqlite_files, "QUICK_S", 0.0)
         for number in range(3):  # the first of them shows how slow the disk is now
             revision = await store.update("/k/a", b"slow %d" % number, revision)
-        assert threads[2:] == ["MainThread", "store-writer", "store-writer"]
+        assert threads[3:] == ["MainThread", "store-writer", "store-writer"]
         await store.close()
         store = await SqliteStore.open(tmp_path / "db")
         assert (await store.get("/k/a")).value == b"slow 2"
+        await store.close()
+
+    run(check)
+
+
+def test_who_writes_alone_is_answered_before_the_turn_ends_and_so_is_who_watches(tmp_path, threads):
+    async def check():
+        store, revision = await settled(tmp_path / "db")
+        for number in range(sqlite.LONE_IN_A_ROW):
+            revision = await store.update("/k/a", b"alone %d" % number, revision)
+            await asyncio.sleep(0)
+        watch = store.watch("/k/", revision)
+        reading = asyncio.ensure_future(anext(watch))
+        await asyncio.sleep(0)
+        with pytest.raises(StopIteration) as answered:
+            store.update("/k/a", b"now", revision).send(None)  # it waits for nothing
+        handed = []
+        watch.hand_to(handed.append)
+        (change,) = handed[0].changes
+        assert (change.value, change.revision) == (b"now", answered.value.value)
+        assert set(threads[-sqlite.LONE_IN_A_ROW :]) == {"MainThread"}
+        second = store.update("/k/a", b"no longer alone", change.revision)
+        assert asyncio.isfuture(second.send(None))  # so that nobody has the loop for themselves
+        second.close()
+        reading.cancel()
+        await asyncio.wait([reading])
+        await watch.aclose()
         await store.close()
 
     run(check)

@@ -6,6 +6,7 @@ Every read is answered from here; a write waits until its own revision has arriv
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
 from collections import deque
@@ -20,7 +21,7 @@ from muntin.apiserver.watchers import WatcherSet
 from muntin.kit import errors
 from muntin.kit.log import fields
 from muntin.model.resources import Resource
-from muntin.seams.store import Change, Record, Store
+from muntin.seams.store import Change, Changes, Record, Store, Watch
 
 if TYPE_CHECKING:
     from muntin.apiserver.custom.forms import CustomForms
@@ -132,6 +133,7 @@ class Cache:
         self.forms: CustomForms  # set before anything is served
         self.api_version = registry.version
         self.revision = 0
+        self._watch: Watch | None = None
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
 
     def of(self, resource: Resource) -> ResourceCache:
@@ -221,8 +223,9 @@ class Cache:
         """Apply the store's changes for ever; whatever breaks the watch, it is made anew."""
         while True:
             try:
-                async for batch in self._store.watch(ROOT, self.revision):
-                    self._apply(batch.changes, batch.revision)
+                self._watch = self._store.watch(ROOT, self.revision)
+                async for batch in self._watch:
+                    self._apply(batch)
             except errors.Gone:
                 await self._catch_up()
             except errors.Unavailable as err:
@@ -231,6 +234,12 @@ class Cache:
             except Exception:
                 log.exception("changes of the store could not be applied")
                 await asyncio.sleep(RETRY_S)
+
+    def _follow_now(self) -> None:
+        """As `follow`, of what is here already: who waits for it need not wait for its turn."""
+        if self._watch is not None:
+            with contextlib.suppress(Exception):  # `follow` meets it again, and begins anew
+                self._watch.hand_to(self._apply)
 
     async def _catch_up(self) -> None:
         """Compare with the store when its history no longer reaches back to where we are."""
@@ -253,19 +262,19 @@ class Cache:
         changes += [Change(key, None, 0, revision) for key in known if key not in records]
         changes.sort(key=lambda change: change.revision)
         log.warning("store history was compacted", **fields(changes=len(changes)))
-        self._apply(tuple(changes), revision)
+        self._apply(Changes(revision, tuple(changes)))
 
     def _all(self) -> Iterator[Item]:
         for resource in self.by_storage.values():
             yield from resource.items.values()
 
-    def _apply(self, changes: tuple[Change, ...], revision: int) -> None:
+    def _apply(self, batch: Changes) -> None:
         events: dict[str, list[Event]] = {}
-        for change in changes:
+        for change in batch.changes:
             event = self._apply_one(change)
             if event is not None:
                 events.setdefault(event.item.resource.storage_name, []).append(event)
-        self.revision = max(self.revision, revision)
+        self.revision = max(self.revision, batch.revision)
         self._wake()
         loop = asyncio.get_running_loop()
         for storage, found in events.items():
@@ -320,6 +329,9 @@ class Cache:
         Raises:
             TimedOut: it did not come within ``timeout_s``.
         """
+        if revision <= self.revision:
+            return
+        self._follow_now()
         if revision <= self.revision:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -168,7 +168,7 @@ class Handler:
         return await encodings.for_client(request.http, answer)
 
     def _finish(self, answer: Response, found: ApiRequest | None, seconds: float) -> None:
-        if found is not None and (warning := warning_header(found.warnings)):
+        if found is not None and found.warnings and (warning := warning_header(found.warnings)):
             answer.headers = {**answer.headers, "Warning": warning}
         size = len(answer.body) if isinstance(answer.body, bytes) else -1
         counted = None if found is None or found.refusal is not None else found

@@ -105,9 +105,13 @@ class Item:
         key = key_of(self.resource, self.namespace, self.name)
         return Record(key, self._value(), 0, self.revision)
 
+    @property
+    def plain(self) -> bytes:
+        """Its JSON without its resource version and its managed fields."""
+        return self.raw[: self.splice] + self.raw[self.managed_end :]
+
     def _value(self) -> bytes:
-        plain = self.raw[: self.splice] + self.raw[self.managed_end :]
-        return joined(plain, self.managed)
+        return joined(self.plain, self.managed)
 
     def at_revision(self, revision: int) -> Item:
         """The same object with another resource version: what a DELETED event shows."""

@@ -6,11 +6,10 @@ Source: etcd v3.4 ``--max-request-bytes``; metrics: apiserver v1.34 pkg/storage/
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
 
 from muntin.apiserver import status
 from muntin.apiserver.metrics import Metrics
-from muntin.seams.store import Changes, Durability, Page, Record, Store
+from muntin.seams.store import Durability, Page, Record, Store, Watch
 
 
 class MeasuredStore:
@@ -22,8 +21,8 @@ class MeasuredStore:
         self._most_bytes = most_bytes
 
     def _done(self, operation: str, key: str, started: float) -> None:
-        kind = key.split("/", 4)[2:4]
-        labels = (operation, ".".join(part for part in reversed(kind) if part != "core"))
+        group, plural = (*key.split("/", 4), "", "")[2:4]
+        labels = (operation, f"{plural}.{group}" if group not in ("core", "") else plural)
         self._durations.observe(labels, time.perf_counter() - started)
 
     def _check(self, value: bytes) -> None:
@@ -83,7 +82,7 @@ class MeasuredStore:
         self._done("delete", key, started)
         return revision
 
-    def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:
+    def watch(self, prefix: str, after: int) -> Watch:
         """As the store's."""
         return self._store.watch(prefix, after)
 

@@ -50,7 +50,7 @@ def _force(request: ApiRequest, applying: bool | None) -> list[Cause]:
 
 def manager_causes(name: str, field: str = "fieldManager") -> list[Cause]:
     """What is wrong with the name of a field manager."""
-    if not name:
+    if name.isprintable() and len(name) <= MOST_BYTES // 4:  # of four bytes each at most
         return []
     causes = []
     if len(name.encode()) > MOST_BYTES:

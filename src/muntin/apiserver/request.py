@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
@@ -13,6 +14,9 @@ from muntin.model.resources import Resource, Subresource
 if TYPE_CHECKING:
     from muntin.apiserver.aggregation.remote import Remote
     from muntin.model.custom.definition import Definition, Version
+
+
+SHORT_QUERY = 128
 
 
 def is_true(values: Sequence[str] | None) -> bool:
@@ -110,8 +114,17 @@ class ApiRequest:
 
 
 def parse_query(text: str) -> Mapping[str, list[str]]:
-    """The parameters of a query, in order, decoded."""
-    return parse_qs(text, keep_blank_values=True) if text else {}
+    """The parameters of a query, in order, decoded; not to be changed."""
+    if not text:
+        return {}
+    return _known_query(text) if len(text) <= SHORT_QUERY else _query(text)
+
+
+def _query(text: str) -> Mapping[str, list[str]]:
+    return parse_qs(text, keep_blank_values=True)
+
+
+_known_query = lru_cache(1024)(_query)  # programs ask the same again
 
 
 def decode_path(path: str) -> str:

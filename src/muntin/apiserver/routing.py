@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from muntin.apiserver import status
 from muntin.apiserver.request import is_true
@@ -18,6 +19,9 @@ _OBJECT = {
     "DELETE": "delete",
     "POST": "create",
 }
+
+
+SHORT_PATH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,10 @@ def parse(path: str) -> Route | None:
     ``/api/v1/[watch/][namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE[/REST]]]`` and the same under
     ``/apis/GROUP/VERSION``. Source: apiserver pkg/endpoints/request/requestinfo.go.
     """
+    return _known(path) if len(path) <= SHORT_PATH else _route(path)
+
+
+def _route(path: str) -> Route | None:
     parts = path[1:].split("/")
     if parts[0] == "api" and len(parts) > 2:
         group, version, parts = "", parts[1], parts[2:]
@@ -58,6 +66,9 @@ def parse(path: str) -> Route | None:
         return None
     name, subresource = [*parts[1:], "", ""][:2]
     return Route(group, version, parts[0], namespace, name, subresource, "/".join(parts[3:]), watch)
+
+
+_known = lru_cache(4096)(_route)  # of what is written again and again: leases, statuses
 
 
 def verb(method: str, route: Route, resource: Resource, watch_asked: bool) -> str:

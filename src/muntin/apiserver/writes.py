@@ -282,8 +282,7 @@ async def put(
     shown = value = encode(new, resource, managed)
     if resource.is_custom:
         value = await _stored(core, resource, new, managed)
-    fresh = Item(resource, item.namespace, item.name, value, item.revision)
-    if request.dry_run or is_same(fresh, item):
+    if request.dry_run or is_same(value, item):
         raw = Item(resource, item.namespace, item.name, shown, item.revision).raw
         return Written(raw, uid=item.uid)
     key = key_of(resource, item.namespace, item.name)
@@ -293,34 +292,29 @@ async def put(
     return _as_cached(core, resource, item.namespace, item.name, shown, revision)
 
 
-def is_same(new: Item, old: Item) -> bool:
-    """Whether both say the same; clients send the members of an object in any order.
+def is_same(value: bytes, item: Item) -> bool:
+    """Whether a value to be stored says what ``item`` does; clients send the members of an object
+    in any order.
 
     That somebody has set again what was so already is nothing new, either.
     """
-    if new.raw == old.raw:
-        return True
-    if _plain_size(new) != _plain_size(old):
+    plain, _, managed = value.partition(b"\n")
+    before = item.plain
+    if len(plain) != len(before):
         return False
-    members, others = _members(_plain(new)), _members(_plain(old))
+    if plain == before:
+        return managers.same_but_times(managed, item.managed)
+    members, others = _members(plain), _members(before)
     if members.keys() != others.keys():
         return False
-    for name, value in members.items():
-        before = others[name]
-        if value != before and orjson.loads(bytes(value)) != orjson.loads(bytes(before)):
+    for name, member in members.items():
+        other = others[name]
+        if member != other and orjson.loads(bytes(member)) != orjson.loads(bytes(other)):
             return False
-    return managers.same_but_times(new.managed, old.managed)
+    return managers.same_but_times(managed, item.managed)
 
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode  # as text: most of them are equal
-
-
-def _plain(item: Item) -> bytes:
-    return item.raw[: item.managed_at] + item.raw[item.managed_end :]
-
-
-def _plain_size(item: Item) -> int:
-    return len(item.raw) - (item.managed_end - item.managed_at)
 
 
 async def remove(

@@ -10,7 +10,7 @@ Source: etcd v3.4 API, api/etcdserverpb/rpc.proto.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -66,6 +66,23 @@ class Durability(NamedTuple):
     synchronous: str = ""
 
 
+class Watch(Protocol):
+    """An iterator of changes, which a generator would do for but for `hand_to`."""
+
+    def __aiter__(self) -> Watch: ...
+
+    def __anext__(self) -> Awaitable[Changes]: ...
+
+    def hand_to(self, take: Callable[[Changes], None]) -> None:
+        """Give ``take`` at once what has come and waits to be iterated over, if that is known.
+
+        It is not iterated over any more, unless ``take`` raises something.
+        """
+
+    async def aclose(self) -> None:
+        """End it."""
+
+
 class Store(Protocol):
     """The verbs. A write returns once it is durable; ``revision`` 0 stands for the newest.
 
@@ -116,7 +133,7 @@ class Store(Protocol):
             RevisionConflict: it was changed since.
         """
 
-    def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:
+    def watch(self, prefix: str, after: int) -> Watch:
         """All changes of keys that begin with ``prefix`` and are newer than revision ``after``.
 
         Ends only when closed. Raises (from the first step on):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl as ssl_module
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from grpclib.exceptions import GRPCError
@@ -30,6 +30,7 @@ from muntin.seams.store import (
 from muntin.seams.store.endpoints import Endpoint
 from muntin.seams.store.etcd_connection import UNREACHABLE, Connect, Connection, NoAnswer
 from muntin.seams.store.etcd_messages import create_revision_is, mod_revision_is
+from muntin.seams.store.feed import Watch
 
 Message = dict[str, Any]
 
@@ -191,7 +192,10 @@ class EtcdStore:
 
     # -- watch -------------------------------------------------------------------------------
 
-    async def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:
+    def watch(self, prefix: str, after: int) -> Watch:
+        return Watch(self._batches(prefix, after))
+
+    async def _batches(self, prefix: str, after: int) -> AsyncGenerator[Changes, None]:
         create = {"key": b"\0", "range_end": b"\0", "start_revision": after + 1}
         if self._closed:
             raise errors.Unavailable("store: closed")

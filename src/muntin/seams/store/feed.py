@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 from muntin.kit import errors
 from muntin.seams.store import Change, Changes
@@ -12,8 +12,8 @@ from muntin.seams.store import Change, Changes
 MOST_PENDING = 200_000
 
 
-class Watch:
-    """One consumer's queue of changes under ``prefix``."""
+class _Queue:
+    """One consumer's changes under ``prefix``; they are ``live`` when the past was consumed."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -21,6 +21,7 @@ class Watch:
         self._revision = 0
         self._wake: asyncio.Future[None] | None = None
         self._error: errors.MuntinError | None = None
+        self.live = False
 
     def push(self, changes: list[Change]) -> None:
         """Queue what this consumer watches of ``changes``."""
@@ -47,37 +48,73 @@ class Watch:
             await self._wake
         if self._error is not None:
             raise self._error
+        return self._take()
+
+    def hand_to(self, take: Callable[[Changes], None]) -> None:
+        """Give ``take`` what is there; if it fails, that is there still."""
+        if self._revision and self.live and self._error is None:
+            take(Changes(self._revision, tuple(self._pending)))
+            self._take()
+
+    def _take(self) -> Changes:
         batch = Changes(self._revision, tuple(self._pending))
         self._pending, self._revision = [], 0
         return batch
+
+
+class Watch:
+    """The changes of ``batches``; what is in ``queue`` meanwhile can be had at once."""
+
+    def __init__(self, batches: AsyncGenerator[Changes, None], queue: _Queue | None = None) -> None:
+        self._batches = batches
+        self._queue = queue
+
+    def __aiter__(self) -> Watch:
+        return self
+
+    def __anext__(self) -> Awaitable[Changes]:
+        return self._batches.__anext__()
+
+    def hand_to(self, take: Callable[[Changes], None]) -> None:
+        """As `muntin.seams.store.Watch`'s."""
+        if self._queue is not None:
+            self._queue.hand_to(take)
+
+    async def aclose(self) -> None:
+        """As `muntin.seams.store.Watch`'s."""
+        await self._batches.aclose()
 
 
 class Feed:
     """All watches of one store."""
 
     def __init__(self) -> None:
-        self._watches: set[Watch] = set()
+        self._queues: set[_Queue] = set()
 
     def push(self, changes: list[Change]) -> None:
         """Give durable ``changes``, in order, to every watch."""
-        for watch in self._watches:
-            watch.push(changes)
+        for queue in self._queues:
+            queue.push(changes)
 
     def close(self) -> None:
         """End all watches."""
-        for watch in self._watches:
-            watch.fail(errors.Unavailable("store: closed"))
+        for queue in self._queues:
+            queue.fail(errors.Unavailable("store: closed"))
 
-    async def follow(
-        self, prefix: str, backlog: Callable[[], AsyncIterator[Changes]]
-    ) -> AsyncIterator[Changes]:
-        """Yield ``backlog()``, then what is pushed; nothing is lost in between."""
-        watch = Watch(prefix)
-        self._watches.add(watch)
+    def follow(self, prefix: str, backlog: Callable[[], AsyncIterator[Changes]]) -> Watch:
+        """What ``backlog()`` yields, then what is pushed; nothing is lost in between."""
+        queue = _Queue(prefix)
+        return Watch(self._batches(queue, backlog), queue)
+
+    async def _batches(
+        self, queue: _Queue, backlog: Callable[[], AsyncIterator[Changes]]
+    ) -> AsyncGenerator[Changes, None]:
+        self._queues.add(queue)
         try:
             async for batch in backlog():
                 yield batch
+            queue.live = True
             while True:
-                yield await watch.next()
+                yield await queue.next()
         finally:
-            self._watches.discard(watch)
+            self._queues.discard(queue)

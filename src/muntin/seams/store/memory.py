@@ -19,7 +19,7 @@ from muntin.seams.store import (
     not_found,
     prefix_end,
 )
-from muntin.seams.store.feed import Feed
+from muntin.seams.store.feed import Feed, Watch
 
 
 class MemoryStore:
@@ -98,7 +98,7 @@ class MemoryStore:
         self._feed.push([change])
         return self._revision
 
-    def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:
+    def watch(self, prefix: str, after: int) -> Watch:
         async def backlog() -> AsyncIterator[Changes]:
             if after < self._compacted:
                 raise compacted(after, self._compacted)

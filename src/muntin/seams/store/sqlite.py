@@ -31,10 +31,11 @@ from muntin.seams.store import (
     not_found,
     prefix_end,
 )
-from muntin.seams.store.feed import Feed
+from muntin.seams.store.feed import Feed, Watch
 from muntin.seams.store.sqlite_files import Compaction, Pending, Writer, connect
 
 READ_PIECE = 500  # rows a read takes before other coroutines may run
+LONE_IN_A_ROW = 8  # turns with one change each, until it is committed before its turn ends
 
 _COLUMNS = "key, value, created, rev"
 _LIVE_AT = """
@@ -113,6 +114,8 @@ class SqliteStore:
         self._taken = self._durable
         self._queued: deque[_Write] = deque()
         self._unsent: list[Pending] = []
+        self._written = 0  # in this turn of the loop
+        self._lone_turns = 0  # with one change each, in a row
         self._epoch = 0
         self._closed = False
         self._writer = Writer(path, self._on_commit)
@@ -175,18 +178,26 @@ class SqliteStore:
         write = _Write(pending, self._loop.create_future(), self._heads.get(key))
         self._heads[key] = _Head(change.create_revision, revision, value is not None, write)
         self._queued.append(write)
-        if not self._unsent:
+        if not self._written:
             self._loop.call_soon(self._send)
-        self._unsent.append(pending)
+        self._written += 1
+        # Of one who writes alone, as of late, no other change is to be expected in this turn.
+        is_lone = self._written == 1 and self._lone_turns >= LONE_IN_A_ROW
+        if not (is_lone and self._commits_now(pending)):
+            self._unsent.append(pending)
         return write.answer
 
     def _send(self) -> None:
         """Hand over what was written in one turn of the loop at once: the thread that commits would
         else ask for Python's lock at each change."""
+        is_lone, self._written = self._written == 1, 0
+        self._lone_turns = self._lone_turns + 1 if is_lone else 0
         unsent, self._unsent = self._unsent, []
-        lone = len(unsent) == 1 and len(self._queued) == 1
-        if unsent and not (lone and self._writer.commit_now(unsent[0])):
+        if unsent and not (is_lone and self._commits_now(unsent[0])):
             self._writer.put(unsent)
+
+    def _commits_now(self, pending: Pending) -> bool:
+        return len(self._queued) == 1 and self._writer.commit_now(pending)
 
     def _on_commit(self, changes: list[Change], failure: Exception | None) -> None:
         """Called by the thread that has committed, or failed to."""
@@ -271,7 +282,7 @@ class SqliteStore:
             await write.settled()
         return sum(1 for key in heads if key.startswith(prefix) and heads[key].live)
 
-    def watch(self, prefix: str, after: int) -> AsyncIterator[Changes]:
+    def watch(self, prefix: str, after: int) -> Watch:
         async def backlog() -> AsyncIterator[Changes]:
             start, end = after, self._durable
             if start < self._compacted:
