@@ -5,7 +5,6 @@ Both servers are asked by the same code in the same process, so what it costs is
 
 from __future__ import annotations
 
-import re
 import select
 import socket
 import ssl
@@ -13,11 +12,13 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 JSON = "application/json"
-_READ = 64 * 1024  # TLS gives at most 16 KiB at once; memory for much more is dear to get
+_RECORD = 16 * 1024  # the most that TLS sends and gives at once
+_READ = 4 * _RECORD  # memory for much more is dear to get
 _MARK = b'"mark":"'
-_length = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE).search
+_LENGTH = b"\r\ncontent-length:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,7 @@ def request(method: str, path: str, body: bytes = b"", kind: str = JSON) -> byte
     return head.encode() + b"\r\n" + body
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What came back."""
 
     status: int
@@ -61,65 +61,77 @@ class Channel:
         context = context or access.context()
         self.socket = context.wrap_socket(raw, server_hostname="localhost")
         self._buffer = bytearray(_READ)  # grows to the largest answer and stays: memory is dear
+        self._view = memoryview(self._buffer)
         self._have = 0
         self._wanted = -1  # bytes of the whole answer; -1: not known yet, 0: chunked
+        self._body = 0  # where it begins
 
     def call(self, data: bytes) -> Answer:
         """Send a request and wait for the whole answer."""
-        self.socket.sendall(data)
+        self.send(data)
         while (found := self.receive()) is None:
             pass
         return found
 
+    def send(self, data: bytes) -> None:
+        """Send a request; one that fits into a record of TLS goes at once."""
+        if len(data) <= _RECORD:
+            self.socket.send(data)
+        else:
+            self.socket.sendall(data)
+
     def drain(self, data: bytes) -> int:
         """The status of an answer that is read to its end and not kept, however large."""
-        self.socket.sendall(data)
+        self.send(data)
         while self._wanted < 0:
             if (found := self.receive()) is not None:
                 return found.status
         read, last = self._have, bytes(self._buffer[: self._have][-5:])
-        with memoryview(self._buffer)[16:] as room:  # the status stays
-            while read < self._wanted or not (self._wanted or last == b"0\r\n\r\n"):
-                count = self.socket.recv_into(room)
-                if not count:
-                    raise ConnectionError("the server has closed the connection")
-                read += count
-                last = (last + bytes(room[:count][-5:]))[-5:]
+        room = self._view[16:]  # the status stays
+        while read < self._wanted or not (self._wanted or last == b"0\r\n\r\n"):
+            count = self.socket.recv_into(room)
+            if not count:
+                raise ConnectionError("the server has closed the connection")
+            read += count
+            last = (last + bytes(room[:count][-5:]))[-5:]
+        room.release()
         self._have, self._wanted = 0, -1
         return int(self._buffer[9:12])
 
     def receive(self) -> Answer | None:
         """Read once; the answer if it is all there now."""
-        if len(self._buffer) - self._have < _READ:
-            self._buffer += bytes(len(self._buffer))
-        with memoryview(self._buffer) as whole, whole[self._have :] as room:
-            read = self.socket.recv_into(room)
+        have = self._have
+        read = self.socket.recv_into(self._view[have:] if have else self._view)
         if not read:
             raise ConnectionError("the server has closed the connection")
-        self._have += read
+        have = self._have = have + read
         if self._wanted < 0:
             self._read_head()
-        return self._taken() if self._is_whole() else None
+        if have >= self._wanted > 0:
+            body = bytes(self._view[self._body : have])
+        elif not self._wanted and self._buffer.endswith(b"0\r\n\r\n", 0, have):
+            pieces = _chunks(self._buffer, self._body)
+            body = b"".join([self._view[begin:end] for begin, end in pieces])
+        else:
+            self._make_room()
+            return None
+        self._have, self._wanted = 0, -1
+        return Answer(int(self._buffer[9:12]), body)
+
+    def _make_room(self) -> None:
+        if len(self._buffer) - self._have < _READ:
+            self._view.release()
+            self._buffer += bytes(len(self._buffer))
+            self._view = memoryview(self._buffer)
 
     def _read_head(self) -> None:
         end = self._buffer.find(b"\r\n\r\n", 0, self._have)
         if end < 0:
             return
-        length = _length(self._buffer, 0, end)
-        self._wanted = end + 4 + int(length[1]) if length else 0
-
-    def _is_whole(self) -> bool:
-        if self._wanted:
-            return self._have >= self._wanted > 0
-        return self._buffer.endswith(b"0\r\n\r\n", 0, self._have)
-
-    def _taken(self) -> Answer:
-        start = self._buffer.index(b"\r\n\r\n") + 4
-        pieces = [(start, self._have)] if self._wanted else _chunks(self._buffer, start)
-        with memoryview(self._buffer) as whole:
-            body = b"".join(whole[begin:end] for begin, end in pieces)
-        self._have, self._wanted = 0, -1
-        return Answer(int(self._buffer[9:12]), body)
+        head = self._buffer[:end].lower()
+        _, found, rest = head.partition(_LENGTH)
+        self._body = end + 4
+        self._wanted = end + 4 + int(rest.partition(b"\r")[0]) if found else 0
 
     def close(self) -> None:
         self.socket.close()
