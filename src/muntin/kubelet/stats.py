@@ -43,23 +43,24 @@ def container_row(stats: Stats) -> dict[str, Any]:
 
 
 class Departed:
-    """What containers that are gone had used, for a node's processor time is a count."""
+    """What containers had used of which that is not told any more, as they are gone or have ended:
+    a node's processor time is a count."""
 
     def __init__(self) -> None:
         self._gone_ns = 0
-        self._present_ns: dict[str, int] = {}
+        self._known_ns: dict[str, int] = {}  # the most that was told of each that is there
 
     def look(self, all_stats: Iterable[Stats]) -> int:
-        """Nanoseconds of all containers that are in earlier looks and no longer in this one."""
-        present = {
+        """Nanoseconds that earlier looks told of and this one does not."""
+        told = {
             stats.get("attributes", {}).get("id", ""): _value(
                 stats.get("cpu") or {}, "usage_core_nano_seconds"
             )
             for stats in all_stats
         }
-        self._gone_ns += sum(ns for one, ns in self._present_ns.items() if one not in present)
-        self._present_ns = present
-        return self._gone_ns
+        self._gone_ns += sum(ns for one, ns in self._known_ns.items() if one not in told)
+        self._known_ns = {one: max(ns, self._known_ns.get(one, 0)) for one, ns in told.items()}
+        return self._gone_ns + sum(self._known_ns.values()) - sum(told.values())
 
 
 def summary(

@@ -136,10 +136,12 @@ def test_statistics() -> None:
 
 
 def test_a_nodes_processor_time_never_falls() -> None:
-    def stats(one: str, ns: int) -> dict[str, Any]:
-        cpu = {"timestamp": 10**9, "usage_core_nano_seconds": {"value": ns}}
+    def stats(one: str, ns: int | None = None) -> dict[str, Any]:
         labels = {"io.kubernetes.pod.uid": one}
-        return {"attributes": {"id": one, "labels": labels}, "cpu": cpu}
+        found: dict[str, Any] = {"attributes": {"id": one, "labels": labels}}
+        if ns is not None:
+            found["cpu"] = {"timestamp": 10**9, "usage_core_nano_seconds": {"value": ns}}
+        return found
 
     departed = Departed()
 
@@ -152,8 +154,11 @@ def test_a_nodes_processor_time_never_falls() -> None:
         (stats("a", 6),),
         (),
         (stats("c", 1),),
+        (stats("c"), stats("d", 2)),  # it has ended, is there still, and tells of no time
+        (stats("c", 4), stats("d", 2)),
+        (stats("d", 2),),
     ]
-    assert [node(*rows) for rows in looks] == [12, 13, 13, 14]
+    assert [node(*rows) for rows in looks] == [12, 13, 13, 14, 16, 19, 19]
 
 
 def a_container(attempt: int, sandbox: str = "s1") -> Container:
