@@ -16,7 +16,6 @@ from muntin.apiserver.flowcontrol.upkeep import FlowUpkeep
 
 async def start(core: Core, transport: DirectTransport) -> dict[str, asyncio.Task[None]]:
     """Bring what the server keeps up to date once, then start the tasks that go on with it."""
-    core.admission.durations = core.metrics.admission_steps
     if core.auditor is not None:
         core.auditor.backends = [*core.auditor.backends, EventCount(core.metrics)]
     flow = FlowUpkeep(core, transport)

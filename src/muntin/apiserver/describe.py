@@ -28,12 +28,15 @@ def install(
     """Publish objects, revision, durability, watchers, connections and the build."""
 
     def objects() -> Samples:
-        return [((name,), len(found.items)) for name, found in sorted(cache.by_storage.items())]
+        return [((name,), number) for (_, _, name), number in _counted(cache)]
+
+    def resource_objects() -> Samples:
+        return [((group, plural), number) for (group, plural, _), number in _counted(cache)]
 
     def watchers() -> Samples:
         return [
-            ((name,), len(found.watchers))
-            for name, found in sorted(cache.by_storage.items())
+            ((_names(storage)[2],), len(found.watchers))
+            for storage, found in sorted(cache.by_storage.items())
             if found.watchers
         ]
 
@@ -44,8 +47,8 @@ def install(
     add = metrics.families.add
     add(Collected("apiserver_storage_objects", "Stored objects by resource.",
                   ("resource",), objects))  # fmt: skip
-    add(Collected("apiserver_resource_objects", "Stored objects by resource.",
-                  ("resource",), objects))  # fmt: skip
+    add(Collected("apiserver_resource_objects", "Stored objects by group and resource.",
+                  ("group", "resource"), resource_objects))  # fmt: skip
     add(Collected("apiserver_storage_revision", "The newest revision that is served.", (),
                   lambda: [((), cache.revision)]))  # fmt: skip
     add(Collected("apiserver_storage_durability", "How writes are made durable.",
@@ -55,3 +58,13 @@ def install(
     add(Collected("apiserver_open_connections", "Client connections that are open.", (),
                   lambda: [((), http.connections)]))  # fmt: skip
     add(Collected("kubernetes_build_info", "What is running.", tuple(_BUILD), build))
+
+
+def _counted(cache: Cache) -> list[tuple[tuple[str, str, str], int]]:
+    return [(_names(name), len(found.items)) for name, found in sorted(cache.by_storage.items())]
+
+
+def _names(storage: str) -> tuple[str, str, str]:
+    """Group and plural of what is stored so, and both as one name: ``deployments.apps``."""
+    group, _, plural = storage.rpartition("/")
+    return group, plural, f"{plural}.{group}" if group else plural

@@ -25,6 +25,7 @@ from muntin.apiserver.aggregation import forwarding
 from muntin.apiserver.audit import Trail, audit_id
 from muntin.apiserver.authn import impersonation
 from muntin.apiserver.authz import Decision, attributes_of, forbidden
+from muntin.apiserver.authz.attributes import Attributes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest, User, decode_path, parse_query
 from muntin.apiserver.subresources import binding
@@ -65,13 +66,13 @@ class Handler:
         return await self.as_user(request, way.user, real, way.constraint)
 
     async def _authenticated(self, request: Request) -> User:
-        count = self._core.metrics.authentication
+        count, began = self._core.metrics.access.authenticated, time.perf_counter()
         try:
             user = await self._core.authenticator.authenticate(request)
         except MuntinError:
-            count("failure", "")
+            count("failure", "", time.perf_counter() - began)
             raise
-        count("success", user.name)
+        count("success", user.name, time.perf_counter() - began)
         return user
 
     def _turned_away(self, request: Request, user: User | None, answer: Response) -> Answer:
@@ -102,6 +103,7 @@ class Handler:
         if wanted is None:
             return None
         doing = attributes_of(self.resolve(request, user)) if self._constrains else None
+        count, began = self._core.metrics.access.impersonated, time.perf_counter()
         refused: MuntinError | None = None
         for way in impersonation.ways(user, wanted, doing):
             try:
@@ -110,20 +112,31 @@ class Handler:
             except status.ApiError as err:
                 refused = refused or err
             else:
+                count(way.constraint, time.perf_counter() - began)
                 return way
+        count(None, time.perf_counter() - began)
         assert refused is not None  # the oldest way is there for all
         raise refused
 
     async def _may(self, check: impersonation.Check) -> None:
         if check.why:
             raise forbidden(check.asked[0], Decision(False, check.why))
-        authorize = self._core.authorizer.authorize
-        if check.at_once is not None and (await authorize(check.at_once)).allowed:
+        if check.at_once is not None and (await self._counted(check.at_once)).allowed:
             return
         for asked in check.asked:
-            decision = await authorize(asked)
+            decision = await self._counted(asked)
             if not decision.allowed:
                 raise forbidden(asked, decision)
+
+    async def _counted(self, asked: Attributes) -> Decision:
+        began = time.perf_counter()
+        decision = await self._core.authorizer.authorize(asked)
+        count, seconds = (
+            self._core.metrics.access.impersonation_checked,
+            time.perf_counter() - began,
+        )
+        count(asked.verb, allowed=decision.allowed, seconds=seconds)
+        return decision
 
     async def as_user(
         self,
@@ -210,13 +223,11 @@ class Handler:
         return found
 
     async def _authorize(self, request: ApiRequest) -> None:
-        attempts = self._core.metrics.authorization_attempts
-        try:
-            await self._core.authorizer.check(request)
-        except MuntinError:
-            attempts.add(("denied",))
-            raise
-        attempts.add(("allowed",))
+        began = time.perf_counter()
+        decision = await self._core.authorizer.judged(request)
+        self._core.metrics.access.authorized(decision.result, time.perf_counter() - began)
+        if not decision.allowed:
+            raise forbidden(attributes_of(request), decision)
 
     async def _dispatch(self, request: ApiRequest) -> Answer:
         core, row = self._core, request.resource

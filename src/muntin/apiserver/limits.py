@@ -66,7 +66,9 @@ class RequestLimits:
             timeout_s = self._asked_timeout(request)
         flow, seat = self.flow.enter(request)
         if seat is None:
+            came = self._clock.monotonic()
             seat = await self.flow.wait(request, flow, timeout_s)
+            request.waited_s = self._clock.monotonic() - came
             if seat is None:
                 self._metrics.terminations.add((*self._metrics.labels(request), "429"))
                 return self.flow.refusal(flow)

@@ -17,6 +17,7 @@ from typing import Self
 
 from muntin.apiserver import background, checks, describe, status
 from muntin.apiserver.admission import Admission, DynamicParts, Parts
+from muntin.apiserver.admission.measures import AdmissionMetrics
 from muntin.apiserver.admission.policies import type_checking
 from muntin.apiserver.audit import Auditor
 from muntin.apiserver.authn import Authenticator
@@ -115,6 +116,7 @@ class ApiServer:
             authorizer=authorizer,
             webhooks=webhooks,
             types=forms,
+            metrics=AdmissionMetrics(metrics.families),
         )
         self.core = Core(
             config=config,

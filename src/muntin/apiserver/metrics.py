@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from muntin.apiserver.access_metrics import AccessMetrics
 from muntin.kit import metrics
 from muntin.kit.metrics import Collected, Counter, Families, Gauge, Histogram
 
@@ -20,9 +21,9 @@ DURATION_S = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30,
     45, 60,
 )  # fmt: skip
+SLI_S = DURATION_S[2:]
 SIZE_BYTES = tuple(1000.0 * 10**power for power in range(7))
 EVENT_BYTES = tuple(1024.0 * 2**power for power in range(8))
-ADMISSION_S = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5)
 ETCD_S = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30,
     45, 60,
@@ -31,11 +32,6 @@ MOST_BY_ROW = 10_000
 CONNECT = frozenset({"exec", "attach", "portforward", "proxy"})
 LONG_RUNNING = frozenset({"exec", "attach", "portforward", "proxy", "log"})
 READS = frozenset({"get", "list", "watch", "head", "options"})
-
-# Users that are counted by name, as upstream does; all others are one.
-_KNOWN_USERS = frozenset(
-    {"admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"}
-)
 
 _WHAT = ("group", "version", "resource", "subresource", "scope", "component")
 _VERBS = {
@@ -48,13 +44,14 @@ _VERBS = {
 class _Series:
     """The counters of one kind of request."""
 
-    __slots__ = ("codes", "durations", "key", "sizes", "what")
+    __slots__ = ("codes", "durations", "key", "sizes", "sooner", "what")
 
     def __init__(self, what: tuple[str, ...], dry_run: str) -> None:
         self.what = what
         self.key = (what[0], dry_run, *what[1:])
         self.codes: dict[int, int] = {}
         self.durations = [0.0] * (len(DURATION_S) + 2)
+        self.sooner: list[float] | None = None  # what `durations` lacks of a service's own times
         self.sizes = [0.0] * (len(SIZE_BYTES) + 2)
 
 
@@ -79,33 +76,17 @@ class Metrics:
         self.watch_events = new(Counter("apiserver_watch_events_total",
                                         "Number of events sent in watch clients.",
                                         ("group", "version", "resource")))  # fmt: skip
+        self.watch_sizes = new(Histogram("apiserver_watch_events_sizes",
+                                         "Watch event size distribution in bytes.",
+                                         ("group", "version", "resource"),
+                                         EVENT_BYTES))  # fmt: skip
         self.deprecated = new(
             Gauge("apiserver_requested_deprecated_apis", "Deprecated APIs that were requested.",
                   ("group", "version", "resource", "subresource", "removed_release")))  # fmt: skip
-        self.admission_steps = new(
-            Histogram("apiserver_admission_step_admission_duration_seconds",
-                      "Admission sub-step latency, broken out for each operation and step type.",
-                      ("type", "operation", "rejected"), ADMISSION_S))  # fmt: skip
         self.store_requests = new(
             Histogram("etcd_request_duration_seconds", "Latency of the store's operations.",
                       ("operation", "type"), ETCD_S))  # fmt: skip
-        self._users = new(
-            Counter(
-                "authenticated_user_requests",
-                "Counter of authenticated requests broken out by username.",
-                ("username",),
-            )
-        )
-        self._authentications = new(
-            Counter("authentication_attempts", "Counter of authenticated attempts.", ("result",))
-        )
-        self.authorization_attempts = new(
-            Counter(
-                "authorization_attempts_total",
-                "Counter of authorization attempts broken down by result.",
-                ("result",),
-            )
-        )
+        self.access = AccessMetrics(self.families)
         self.audit_events = new(
             Counter(
                 "apiserver_audit_event_total",
@@ -117,6 +98,10 @@ class Metrics:
                   "Response latency in seconds, watches not counted.", DURATION_S,
                   lambda: [(s.key, s.durations) for s in self._series.values()],
                   ("verb", "dry_run", *_WHAT)))  # fmt: skip
+        new(_Rows("apiserver_request_sli_duration_seconds",
+                  "Response latency in seconds, without that of webhooks and waiting in a queue.",
+                  SLI_S, lambda: [(s.what, _own_times(s)) for s in self._series.values()],
+                  ("verb", *_WHAT)))  # fmt: skip
         new(_Rows("apiserver_response_sizes", "Response size in bytes.", SIZE_BYTES,
                   lambda: [(s.what, s.sizes) for s in self._series.values() if any(s.sizes)],
                   ("verb", *_WHAT)))  # fmt: skip
@@ -135,17 +120,12 @@ class Metrics:
             row = series.durations
             row[bisect_left(DURATION_S, seconds)] += 1.0
             row[-1] += seconds
+            if found is not None and found.waited_s:
+                _count_sooner(series, seconds, min(found.waited_s, seconds))
         if size >= 0:
             row = series.sizes
             row[bisect_left(SIZE_BYTES, size)] += 1.0
             row[-1] += size
-
-    def authentication(self, result: str, user: str) -> None:
-        """Count one attempt: ``result`` is success or failure."""
-        self._authentications.add((result,))
-        if user:
-            shown = "email_id" if "@" in user else "other"
-            self._users.add((user if user in _KNOWN_USERS else shown,))
 
     def labels(self, found: ApiRequest) -> tuple[str, ...]:
         """Verb, group, version, resource, subresource, scope and component of a request."""
@@ -173,6 +153,24 @@ class Metrics:
     def text(self) -> str:
         """All metrics."""
         return self.families.text(metrics.PROCESS)
+
+
+def _count_sooner(series: _Series, seconds: float, waited_s: float) -> None:
+    if series.sooner is None:
+        series.sooner = [0.0] * len(series.durations)
+    row = series.sooner
+    row[bisect_left(DURATION_S, seconds)] -= 1.0
+    row[bisect_left(DURATION_S, seconds - waited_s)] += 1.0
+    row[-1] -= waited_s
+
+
+def _own_times(series: _Series) -> list[float]:
+    """The row of what the server itself took: its first bucket is the first three of others."""
+    row = series.durations
+    if series.sooner is not None:
+        row = [one + other for one, other in zip(row, series.sooner, strict=True)]
+    skipped = len(DURATION_S) - len(SLI_S)
+    return [sum(row[: skipped + 1]), *row[skipped + 1 :]]
 
 
 def _names(resource: object) -> tuple[str, str, str]:

@@ -61,8 +61,9 @@ class ApiRequest:
     and admission have to say in the audit log (``authorization.k8s.io/decision``);
     ``managed_fields`` is what the body has as such, None if it has none; ``impersonator`` is who
     really asks, where ``user`` is somebody they may act as, and ``constraint`` the verb that bounds
-    it; ``remote`` is the other server that answers; ``definition`` is that of a custom resource;
-    ``refusal`` is the answer to whoever may ask for what is not served.
+    it; ``waited_s`` is how long it waited in a queue and for webhooks; ``remote`` is the other
+    server that answers; ``definition`` is that of a custom resource; ``refusal`` is the answer to
+    whoever may ask for what is not served.
     """
 
     http: Request
@@ -81,6 +82,7 @@ class ApiRequest:
     impersonator: User | None = None
     constraint: str = ""
     audit_id: str = ""
+    waited_s: float = 0.0
     remote: Remote | None = None
     definition: Definition | None = None
     refusal: Response | None = None

@@ -78,7 +78,7 @@ class Watcher:
         render: Render,
         writer: BodyWriter,
         pump: Pump,
-        count: Callable[[int], None] = lambda _: None,
+        count: Callable[[int, int], None] = lambda events, size: None,
     ) -> None:
         self.wanted = wanted
         self.form = form
@@ -123,7 +123,7 @@ class Watcher:
 
     def send(self, frame: bytes) -> None:
         """Write ``frame`` soon, together with whatever else comes until then."""
-        self._count(1)
+        self._count(1, len(frame))
         self._put(frame)
 
     def share(self, frame: bytes, revision: int, group: Iterable[Watcher]) -> None:
@@ -133,7 +133,7 @@ class Watcher:
             if revision > watcher.revision:
                 watcher._put(frame)
                 sent += 1
-        self._count(sent)
+        self._count(sent, len(frame))
 
     def _put(self, frame: bytes) -> None:
         """Have ``frame`` written. A client that leaves too much unread is cut off before it costs

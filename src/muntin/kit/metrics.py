@@ -76,11 +76,11 @@ class Histogram:
             found = self.rows[values] = [0.0] * (len(self.bounds) + 2)
         return found
 
-    def observe(self, values: Values, number: float) -> None:
-        """Count one observation."""
+    def observe(self, values: Values, number: float, times: int = 1) -> None:
+        """Count one observation, or as many as were alike."""
         row = self.row(values)
-        row[bisect_left(self.bounds, number)] += 1.0
-        row[-1] += number
+        row[bisect_left(self.bounds, number)] += times
+        row[-1] += number * times
 
     def lines(self) -> Iterator[str]:
         """Its text form."""

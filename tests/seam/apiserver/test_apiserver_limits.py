@@ -538,7 +538,7 @@ def test_who_was_let_in_is_counted():
         assert 'authenticated_user_requests{username="other"} 2' in text
         assert 'authorization_attempts_total{result="allowed"} ' in text
         assert nobody.status == 403
-        assert 'authorization_attempts_total{result="denied"} 1' in text
+        assert 'authorization_attempts_total{result="no-opinion"} 1' in text
         name = "apiserver_admission_step_admission_duration_seconds_count"
         assert f'{name}{{type="validate",operation="CREATE",rejected="false"}}' in text
 

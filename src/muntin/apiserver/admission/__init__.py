@@ -17,11 +17,12 @@ from muntin.apiserver.admission.admission_configuration import AdmissionConfigur
 from muntin.apiserver.admission.advice import Advice
 from muntin.apiserver.admission.attributes import Attributes, Silent
 from muntin.apiserver.admission.dynamic import Dynamic, DynamicParts
+from muntin.apiserver.admission.measures import ADMIT, VALIDATE, AdmissionMetrics, PluginTimes
 from muntin.apiserver.admission.plugins import Parts, build, enabled
 from muntin.apiserver.admission.rbac_escalation import RbacEscalation
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.request import ApiRequest
-from muntin.kit.metrics import Histogram
+from muntin.kit.metrics import Families
 from muntin.model.resources import Resource
 
 __all__ = ["Admission", "Attributes", "DynamicParts", "LatePlugin", "Parts", "Plugin"]
@@ -47,7 +48,7 @@ class LatePlugin(Protocol):
         """Raise an ApiError for what must not be."""
 
 
-Step = Callable[[Attributes], None]
+Timed = tuple[Callable[[Attributes], None], PluginTimes]  # a step, and how long it took
 
 
 class Admission:
@@ -59,18 +60,20 @@ class Admission:
         late: Sequence[LatePlugin] = (),
         dynamic: Dynamic | None = None,
         authorizer: Authorizer | None = None,
+        metrics: AdmissionMetrics | None = None,
     ) -> None:
         # Plugins whose questions only a webhook can answer are asked again with its answers.
         self._waiting = authorizer if authorizer is not None and authorizer.waits else None
         self.plugins = tuple(plugins)
         self.late = tuple(late)
         self._dynamic = dynamic
-        self._mutate = _Steps(self.plugins, "mutate")
-        self._validate = _Steps(self.plugins, "validate")
-        self.durations: Histogram | None = None  # by step, operation and whether it was rejected
+        self._metrics = metrics = metrics or AdmissionMetrics(Families())
+        self._mutate = _Steps(self.plugins, "mutate", ADMIT, metrics)
+        self._validate = _Steps(self.plugins, "validate", VALIDATE, metrics)
+        self._late = [(plugin, metrics.plugin(_name(plugin), VALIDATE)) for plugin in self.late]
 
     @classmethod
-    def standard(cls, parts: Parts, dynamic: DynamicParts | None = None) -> Admission:
+    def standard(cls, parts: Parts, dynamic: DynamicParts) -> Admission:
         """The plugins that the configuration asks for."""
         chosen, late = build(parts)
         advise = parts.config.advise
@@ -80,19 +83,19 @@ class Admission:
             RbacEscalation(parts.authorizer, parts.cache),
             AdmissionConfiguration(parts.cache, parts.authorizer, parts.find_kind),
         )
-        found = Dynamic(dynamic, enabled(parts.config)) if dynamic else None
-        return cls(plugins, late, found, parts.authorizer)
+        found = Dynamic(dynamic, enabled(parts.config))
+        return cls(plugins, late, found, parts.authorizer, dynamic.metrics)
 
     async def mutate(self, attributes: Attributes) -> bool:
         """Let all change the new object; whether others than the plugins did so.
 
         ``attributes.obj`` is another dict then.
         """
-        return await self._timed("admit", attributes, self._mutate_all(attributes))
+        return await self._timed(ADMIT, attributes, self._mutate_all(attributes))
 
     async def validate(self, attributes: Attributes) -> None:
         """Let all refuse the operation."""
-        await self._timed("validate", attributes, self._validate_all(attributes))
+        await self._timed(VALIDATE, attributes, self._validate_all(attributes))
 
     async def _timed(self, kind: str, attributes: Attributes, work: Coroutine[Any, Any, R]) -> R:
         started, rejected = time.perf_counter(), "true"
@@ -101,9 +104,8 @@ class Admission:
             rejected = "false"
             return found
         finally:
-            if self.durations is not None:
-                labels = (kind, attributes.operation, rejected)
-                self.durations.observe(labels, time.perf_counter() - started)
+            labels = (kind, attributes.operation, rejected)
+            self._metrics.steps.observe(labels, time.perf_counter() - started)
 
     async def _mutate_all(self, attributes: Attributes) -> bool:
         self._again(attributes)
@@ -113,20 +115,44 @@ class Admission:
         return await dynamic.mutate(attributes, lambda: self._again(attributes))
 
     def _again(self, attributes: Attributes) -> None:
-        for step in self._mutate.of(attributes.resource):
-            step(attributes)
+        operation, now = attributes.operation, time.perf_counter
+        began = now()
+        for step, times in self._mutate.of(attributes.resource):
+            try:
+                step(attributes)
+            except BaseException:
+                times.rejected(operation, now() - began)
+                raise
+            ended = now()
+            times.passed(operation, ended - began)
+            began = ended
 
     async def _validate_all(self, attributes: Attributes) -> None:
-        for step in self._validate.of(attributes.resource):
-            if self._waiting is None:
-                step(attributes)
-            else:
-                await self._waiting.settled(partial(step, attributes))
+        operation, now = attributes.operation, time.perf_counter
+        began = now()
+        for step, times in self._validate.of(attributes.resource):
+            try:
+                if self._waiting is None:
+                    step(attributes)
+                else:
+                    await self._waiting.settled(partial(step, attributes))
+            except BaseException:
+                times.rejected(operation, now() - began)
+                raise
+            ended = now()
+            times.passed(operation, ended - began)
+            began = ended
         dynamic = self._dynamic
         if dynamic is not None and dynamic.validates:
             await dynamic.validate(attributes)
-        for plugin in self.late:
-            await plugin.validate_late(attributes)
+        for plugin, times in self._late:
+            began = now()
+            try:
+                await plugin.validate_late(attributes)
+            except BaseException:
+                times.rejected(operation, now() - began)
+                raise
+            times.passed(operation, now() - began)
 
     async def connect(self, request: ApiRequest, options: Object) -> None:
         """Let all refuse a connection to the request's object through its subresource."""
@@ -148,24 +174,31 @@ class Admission:
 class _Steps:
     """The plugins' steps of one name, without those that do nothing, by resource."""
 
-    def __init__(self, plugins: Sequence[Plugin], name: str) -> None:
+    def __init__(
+        self, plugins: Sequence[Plugin], name: str, kind: str, metrics: AdmissionMetrics
+    ) -> None:
         silent = getattr(Silent, name)
         acting = [plugin for plugin in plugins if getattr(type(plugin), name) is not silent]
-        self._of_others: list[Step] = []  # of resources that no plugin names
-        self._by_resource: dict[str, list[Step]] = {
+        self._of_others: list[Timed] = []  # of resources that no plugin names
+        self._by_resource: dict[str, list[Timed]] = {
             resource: [] for plugin in acting for resource in _named_by(plugin) or ()
         }
         for plugin in acting:
-            step, named = getattr(plugin, name), _named_by(plugin)
+            named = _named_by(plugin)
+            timed = getattr(plugin, name), metrics.plugin(_name(plugin), kind)
             for resource, steps in self._by_resource.items():
                 if named is None or resource in named:
-                    steps.append(step)
+                    steps.append(timed)
             if named is None:
-                self._of_others.append(step)
+                self._of_others.append(timed)
 
-    def of(self, resource: Resource) -> Sequence[Step]:
+    def of(self, resource: Resource) -> Sequence[Timed]:
         """The steps of those who look at operations on ``resource``."""
         return self._by_resource.get(resource.group_resource, self._of_others)
+
+
+def _name(plugin: Plugin | LatePlugin) -> str:
+    return type(plugin).__name__
 
 
 def _named_by(plugin: Plugin) -> frozenset[str] | None:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from muntin.apiserver.admission.attributes import Attributes
+from muntin.apiserver.admission.measures import AdmissionMetrics
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.cache import Cache, ResourceCache
 from muntin.apiserver.registry import Registry
@@ -38,6 +39,7 @@ class DynamicParts:
     authorizer: Authorizer
     webhooks: WebhookClient
     types: FieldTypes
+    metrics: AdmissionMetrics
 
 
 class Dynamic:
@@ -131,7 +133,8 @@ class Dynamic:
     def _calls(self) -> Calls:
         from muntin.apiserver.admission.webhooks.call import Calls
 
-        return Calls(self._parts.webhooks, self._parts.authorizer)
+        parts = self._parts
+        return Calls(parts.webhooks, parts.authorizer, parts.metrics)
 
     @cached_property
     def _policies(self) -> Policies:
@@ -145,6 +148,7 @@ class Dynamic:
             parts.cache,
             Params(parts.cache, parts.registry, self._versions),
             parts.authorizer,
+            parts.metrics,
         )
 
     @cached_property

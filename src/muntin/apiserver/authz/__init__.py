@@ -10,7 +10,7 @@ from muntin.apiserver import status
 from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.authz import node
 from muntin.apiserver.authz.asking import answered, settled
-from muntin.apiserver.authz.attributes import NO_OPINION, Attributes, Decision
+from muntin.apiserver.authz.attributes import ALLOWED, NO_OPINION, Attributes, Decision
 from muntin.apiserver.authz.escalation import EVERYTHING
 from muntin.apiserver.authz.node_graph import NodeGraph
 from muntin.apiserver.authz.rbac import SUPERUSERS, Rbac
@@ -78,7 +78,7 @@ class Authorizer:
     def decide(self, asked: Attributes) -> Decision:
         """Whether ``asked`` is allowed, as far as is known here: only `settled` asks a webhook."""
         if SUPERUSERS in asked.user.groups:
-            return Decision(True)
+            return ALLOWED
         reasons = []
         for mode in self._modes:
             decision = self._local(mode, asked)
@@ -93,7 +93,7 @@ class Authorizer:
         if self._webhook is None:
             return self.decide(asked)
         if SUPERUSERS in asked.user.groups:
-            return Decision(True)
+            return ALLOWED
         reasons = []
         for mode in self._modes:
             if mode == "Webhook":
@@ -115,7 +115,7 @@ class Authorizer:
                     return NO_OPINION
                 return node.decide(asked, self._graph, by_selector=self._by_selector)
             case "AlwaysAllow":
-                return Decision(True)
+                return ALLOWED
             case "AlwaysDeny":
                 return Decision(False, "Everything is forbidden.")
         if self._webhook is None:
@@ -159,8 +159,14 @@ class Authorizer:
         Raises:
             ApiError: 403, in upstream's words.
         """
+        decision = await self.judged(request)
+        if not decision.allowed:
+            raise forbidden(attributes_of(request), decision)
+
+    async def judged(self, request: ApiRequest) -> Decision:
+        """Whether ``request`` may pass, which is said in the audit log."""
         if SUPERUSERS in request.user.groups and not self.annotates:
-            return
+            return ALLOWED
         asked = attributes_of(request)
         if self._webhook is None:
             decision = self.decide(asked)
@@ -171,8 +177,7 @@ class Authorizer:
                 "allow" if decision.allowed else "forbid"
             )
             request.annotations["authorization.k8s.io/reason"] = decision.reason
-        if not decision.allowed:
-            raise forbidden(asked, decision)
+        return decision
 
     async def close(self) -> None:
         """Drop the webhook's connections."""

@@ -53,5 +53,13 @@ class Decision:
     reason: str = ""
     denied: bool = False
 
+    @property
+    def result(self) -> str:
+        """As metrics name it."""
+        if self.allowed:
+            return "allowed"
+        return "denied" if self.denied else "no-opinion"
 
+
+ALLOWED = Decision(True)
 NO_OPINION = Decision(False)

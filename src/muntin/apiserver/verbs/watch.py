@@ -77,8 +77,10 @@ class _Stream:
             watchers.discard(watcher)
             metrics.long_running.add(self._labels, -1)
 
-    def _count(self, events: int) -> None:
-        self._core.metrics.watch_events.add(self._what, events)
+    def _count(self, events: int, size: int) -> None:
+        metrics = self._core.metrics
+        metrics.watch_events.add(self._what, events)
+        metrics.watch_sizes.observe(self._what, size, events)
 
     # -- the beginning -----------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ def _tls(bundle: str) -> Any:
         return client_context(ca=base64.b64decode(bundle, validate=True))
     except (binascii.Error, UnicodeDecodeError, errors.Invalid) as err:
         text = "unable to load root certificates: unable to parse bytes as PEM block"
-        raise failures.WebhookFailed(text) from err
+        raise failures.WebhookFailed(text, 500) from err
 
 
 def endpoint(cache: Cache, namespace: str, name: str, port: int) -> tuple[str, int]:

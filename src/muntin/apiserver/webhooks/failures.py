@@ -16,7 +16,14 @@ from muntin.kit import errors
 
 
 class WebhookFailed(errors.Unavailable):
-    """A webhook gave no usable answer; the message names the URL and the reason."""
+    """A webhook gave no usable answer; the message names the URL and the reason.
+
+    ``code`` is the status that it answered with, or the one that stands for what went wrong.
+    """
+
+    def __init__(self, message: str, code: int = 503) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 _SYSTEM = {
@@ -80,7 +87,7 @@ def of_answer(status: int, body: bytes) -> WebhookFailed:
         found = None
     is_status = isinstance(found, dict) and found.get("kind") == "Status"
     if is_status and found.get("apiVersion") == "v1" and found.get("message"):
-        return WebhookFailed(str(found["message"]))
+        return WebhookFailed(str(found["message"]), status)
     known = {
         401: "the server has asked for the client to provide credentials",
         400: "the server rejected our request for an unknown reason",
@@ -90,11 +97,13 @@ def of_answer(status: int, body: bytes) -> WebhookFailed:
         429: "the server has received too many requests and has asked us to try again later",
     }
     if status in known:
-        return WebhookFailed(known[status])
+        return WebhookFailed(known[status], status)
     text = body[:2048].decode(errors="replace").strip()
     if status >= 500:
         shown = f'("{text}")' if text else "(unknown)"
         return WebhookFailed(
-            f"an error on the server {shown} has prevented the request from succeeding"
+            f"an error on the server {shown} has prevented the request from succeeding", status
         )
-    return WebhookFailed(f"the server rejected our request for an unknown reason ({status})")
+    return WebhookFailed(
+        f"the server rejected our request for an unknown reason ({status})", status
+    )

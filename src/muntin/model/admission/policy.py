@@ -7,8 +7,9 @@ pkg/admission/plugin/cel/{condition,composition}.go.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from muntin.model.admission.conditions import Conditions, Undecided
@@ -24,20 +25,34 @@ _MISSING = re.compile(r"^no such key: (\w+)$")
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """One validation that did not hold (``index``), or could not be decided (``is_error``)."""
+    """One validation that did not hold (``index``), or could not be decided (``is_error``), and how
+    long that took. One that is ``outright`` denies whatever bindings have to say of denials."""
 
     message: str
     reason: str = ""
     index: int = 0
     is_error: bool = False
+    outright: bool = False
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def error_type(self) -> str:
+        """The kind of error, as metrics name it."""
+        if not self.is_error:
+            return "no_error"
+        return "compile_error" if self.message.startswith("compilation") else "invalid_error"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a policy says: denials in order, and what it adds to the audit log by key."""
+    """What a policy says: denials in order, and what it adds to the audit log by key.
+
+    ``ignored`` are errors that would be denials, had the policy not to let them pass.
+    """
 
     denials: tuple[Denial, ...] = ()
     annotations: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[Denial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +147,9 @@ class ValidatingPolicy:
             for row in spec.get("auditAnnotations") or ()
         ]
 
-    def decide(self, given: Mapping[str, Any]) -> Outcome:
+    def decide(
+        self, given: Mapping[str, Any], now: Callable[[], float] = time.perf_counter
+    ) -> Outcome:
         """What it says about the operation of the variables ``given`` (`variables.values_of`,
         with ``params`` and ``namespaceObject``)."""
         values, failed = dict(given), dict[str, str]()
@@ -147,12 +164,17 @@ class ValidatingPolicy:
         if self._variables.rows:
             values["variables"], failed = self._variables.values(values)
         activation = self._env.activation(values)
-        denials = []
+        denials: list[Denial] = []
+        ignored: list[Denial] = []
         for index, rule in enumerate(self._rules):
+            began = now()
             denial = self._judge(index, rule, activation, failed)
             if denial is not None:
-                denials.append(denial)
-        return Outcome(tuple(denials), self._noted(activation, failed, denials))
+                denial = replace(denial, seconds=now() - began)
+                passes = denial.is_error and self.fails_open
+                (ignored if passes else denials).append(denial)
+        noted = self._noted(activation, failed, denials)
+        return Outcome(tuple(denials), noted, tuple(ignored))
 
     def _judge(
         self, index: int, rule: tuple[Object, Expression, Expression | None], activation: Any,
@@ -163,8 +185,6 @@ class ValidatingPolicy:
             if expression.value(activation, failed) is True:
                 return None
         except EvaluationError as err:
-            if self.fails_open:
-                return None
             return Denial(err.message, index=index, is_error=True)
         text = _said(message, activation, failed) or (row.get("message") or "").strip()
         text = text or f"failed expression: {row['expression'].strip()}"
@@ -179,7 +199,7 @@ class ValidatingPolicy:
                 value = expression.value(activation, failed)
             except EvaluationError as err:
                 if not self.fails_open:
-                    denials.append(Denial(err.message, is_error=True))
+                    denials.append(Denial(err.message, is_error=True, outright=True))
                 continue
             text = value.strip() if isinstance(value, str) else ""
             if text:

@@ -5,13 +5,14 @@ Source: apiserver v1.34 pkg/admission/plugin/policy/validating/dispatcher.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from muntin.apiserver import status
+from muntin.apiserver.admission.measures import AdmissionMetrics
 from muntin.apiserver.admission.operation import Operation
 from muntin.apiserver.admission.policies.bound import Bound
 from muntin.apiserver.admission.policies.given import given
@@ -28,6 +29,7 @@ from muntin.model.resources import Resource
 Object = dict[str, Any]
 
 _CODES = {"Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413, "Unauthorized": 401}
+_DENY = ("Deny",)
 _FAILURE = "validation.policy.admission.k8s.io/validation_failure"
 
 
@@ -53,8 +55,9 @@ class Policies:
 
     def __init__(
         self, policies: ResourceCache, bindings: ResourceCache, cache: Cache, params: Params,
-        authorizer: Authorizer,
+        authorizer: Authorizer, metrics: AdmissionMetrics,
     ) -> None:  # fmt: skip
+        self._metrics = metrics
         self._bound = Bound(policies, bindings, ValidatingPolicy)
         self._cache = cache
         self._params = params
@@ -106,11 +109,20 @@ class Policies:
                 outcome = await self._decide(policy, operation, {**values, "params": param})
                 actions = spec.get("validationActions") or ()
                 denied += _act(operation, policy.name, name, outcome, actions, failures)
+                self._count(policy.name, name, outcome, actions)
                 for key, text in outcome.annotations.items():
                     if text not in notes.setdefault(key, []):
                         notes[key].append(text)
         _publish(operation, policy.name, failures, notes)
         return denied
+
+    def _count(self, policy: str, binding: str, outcome: Outcome, actions: Sequence[str]) -> None:
+        count = self._metrics.policy
+        for denial in outcome.denials:
+            for action in _DENY if denial.outright else actions:
+                count(policy, binding, denial.error_type, action.lower(), denial.seconds)
+        for denial in outcome.ignored:
+            count(policy, binding, denial.error_type, "allow", denial.seconds)
 
     async def _decide(
         self, policy: ValidatingPolicy, operation: Operation, values: Mapping[str, Any]
@@ -131,7 +143,7 @@ def _act(
     """Do what a binding says is to be done about denials; those that refuse the request."""
     denied = []
     for denial in outcome.denials:
-        for action in actions:
+        for action in _DENY if denial.outright else actions:
             if action == "Deny":
                 denied.append(Denied(policy, binding, denial))
             elif action == "Warn":

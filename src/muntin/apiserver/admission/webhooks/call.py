@@ -7,12 +7,15 @@ errors/statuserror.go.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
 
 from muntin.apiserver import status
+from muntin.apiserver.admission.measures import ADMIT, AdmissionMetrics
 from muntin.apiserver.admission.operation import Operation
 from muntin.apiserver.admission.webhooks.hooks import Hook
 from muntin.apiserver.authz import Authorizer
@@ -33,13 +36,45 @@ log = logging.getLogger(__name__)
 class CallFailed(errors.Unavailable):
     """A webhook that could not be asked, or gave no answer that means anything."""
 
+    def __init__(self, message: str, code: int = 503) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Denied(status.ApiError):
+    """What a webhook said of an operation that it does not want."""
+
 
 class Calls:
     """Asks webhooks on behalf of one server."""
 
-    def __init__(self, client: WebhookClient, authorizer: Authorizer) -> None:
+    def __init__(
+        self, client: WebhookClient, authorizer: Authorizer, metrics: AdmissionMetrics
+    ) -> None:
         self._client = client
         self._authorizer = authorizer
+        self.metrics = metrics
+
+    @contextmanager
+    def measured(self, hook: Hook, operation: Operation, kind: str) -> Iterator[None]:
+        """Count what is done inside as a call of ``hook``."""
+        began, code, error = time.perf_counter(), 200, ""
+        try:
+            yield
+        except CallFailed as err:
+            code, error = err.code, "" if hook.fails_open else "calling_webhook_error"
+            raise
+        except Denied as err:
+            code, error = err.code, "no_error"
+            raise
+        except status.ApiError:
+            code, error = 0, "apiserver_internal_error"
+            raise
+        finally:
+            seconds, attributes = time.perf_counter() - began, operation.attributes
+            self.metrics.webhook(hook.name, kind, attributes.operation, seconds, code, error)
+            if kind == ADMIT:  # those that only look are asked at once
+                attributes.request.waited_s += seconds
 
     async def concerns(self, hook: Hook, operation: Operation) -> Resource | None:
         """The row in whose version ``hook`` is to be asked; None if it is not for the operation.
@@ -98,7 +133,7 @@ class Calls:
         try:
             version = review.version_for(hook.versions)
         except errors.Invalid as err:
-            raise CallFailed(f"could not create admission objects: {err.message}") from err
+            raise CallFailed(f"could not create admission objects: {err.message}", 400) from err
         try:
             answer = await self._client.post(
                 hook.client,
@@ -107,7 +142,7 @@ class Calls:
                 query=f"timeout={hook.timeout_s:g}s",
             )
         except WebhookFailed as err:
-            raise CallFailed(f"failed to call webhook: {err.message}") from err
+            raise CallFailed(f"failed to call webhook: {err.message}", err.code) from err
         parsed = _parsed(answer)
         if wrong := review.wrong_form(parsed, version):
             raise CallFailed(f"failed to call webhook: {wrong}")
@@ -138,7 +173,7 @@ def _parsed(answer: bytes) -> Any:
         return answer.decode(errors="replace")
 
 
-def denied(name: str, found: Mapping[str, Any]) -> status.ApiError:
+def denied(name: str, found: Mapping[str, Any]) -> Denied:
     """The refusal that a webhook's Status is."""
     text = f'admission webhook "{name}" denied the request'
     if found.get("message"):
@@ -149,7 +184,7 @@ def denied(name: str, found: Mapping[str, Any]) -> status.ApiError:
         text = f"{text} without explanation"
     code = found.get("code")
     known = code if isinstance(code, int) and code >= 400 else 400
-    return status.ApiError(known, found.get("reason") or "", text, details=found.get("details"))
+    return Denied(known, found.get("reason") or "", text, details=found.get("details"))
 
 
 def failed(hook: Hook, error: CallFailed) -> status.ApiError:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from muntin.apiserver import status
+from muntin.apiserver.admission.measures import ADMIT
 from muntin.apiserver.admission.operation import Operation
 from muntin.apiserver.admission.webhooks.call import CallFailed, Calls, failed, note_open
 from muntin.apiserver.admission.webhooks.hooks import Hook
@@ -79,10 +80,12 @@ async def _round(
             continue
         key = f"round_{number}_index_{index}"
         try:
-            changed = await _one(calls, hook, operation, row, key)
+            with calls.measured(hook, operation, ADMIT):
+                changed = await _one(calls, hook, operation, row, key)
         except CallFailed as err:
             if not hook.fails_open:
                 raise failed(hook, err) from err
+            calls.metrics.failed_open(hook.name, ADMIT)
             note_open(hook, operation, err, f"failed-open.{_MUTATION}/{key}")
             changed = False
         if changed:

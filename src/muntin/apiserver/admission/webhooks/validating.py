@@ -6,8 +6,10 @@ Source: apiserver v1.34 pkg/admission/plugin/webhook/validating/dispatcher.go.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 
+from muntin.apiserver.admission.measures import VALIDATING
 from muntin.apiserver.admission.operation import Operation
 from muntin.apiserver.admission.webhooks.call import CallFailed, Calls, failed, note_open
 from muntin.apiserver.admission.webhooks.hooks import Hook
@@ -27,13 +29,12 @@ async def run(calls: Calls, hooks: Sequence[Hook], operation: Operation) -> None
         row = await calls.concerns(hook, operation)
         if row is not None:
             concerned.append((hook, row))
-    if len(concerned) == 1:
-        await _one(calls, *concerned[0], operation, 0)
-        return
+    began = time.perf_counter()
     answers = await asyncio.gather(
         *(_one(calls, *pair, operation, index) for index, pair in enumerate(concerned)),
         return_exceptions=True,
     )
+    operation.attributes.request.waited_s += time.perf_counter() - began
     for answer in answers:
         if isinstance(answer, BaseException):
             raise answer
@@ -41,8 +42,10 @@ async def run(calls: Calls, hooks: Sequence[Hook], operation: Operation) -> None
 
 async def _one(calls: Calls, hook: Hook, row: Resource, operation: Operation, index: int) -> None:
     try:
-        await calls.ask(hook, operation, row, mutating=False)
+        with calls.measured(hook, operation, VALIDATING):
+            await calls.ask(hook, operation, row, mutating=False)
     except CallFailed as err:
         if not hook.fails_open:
             raise failed(hook, err) from err
+        calls.metrics.failed_open(hook.name, VALIDATING)
         note_open(hook, operation, err, f"{_FAILED_OPEN}/round_0_index_{index}")
