@@ -115,44 +115,23 @@ class Admission:
         return await dynamic.mutate(attributes, lambda: self._again(attributes))
 
     def _again(self, attributes: Attributes) -> None:
-        operation, now = attributes.operation, time.perf_counter
-        began = now()
-        for step, times in self._mutate.of(attributes.resource):
-            try:
-                step(attributes)
-            except BaseException:
-                times.rejected(operation, now() - began)
-                raise
-            ended = now()
-            times.passed(operation, ended - began)
-            began = ended
+        _run(self._mutate.of(attributes.resource), attributes)
 
     async def _validate_all(self, attributes: Attributes) -> None:
-        operation, now = attributes.operation, time.perf_counter
-        began = now()
-        for step, times in self._validate.of(attributes.resource):
-            try:
-                if self._waiting is None:
-                    step(attributes)
-                else:
+        operation = attributes.operation
+        steps = self._validate.of(attributes.resource)
+        if self._waiting is None:
+            _run(steps, attributes)
+        else:
+            for step, times in steps:
+                with times.measured(operation):
                     await self._waiting.settled(partial(step, attributes))
-            except BaseException:
-                times.rejected(operation, now() - began)
-                raise
-            ended = now()
-            times.passed(operation, ended - began)
-            began = ended
         dynamic = self._dynamic
         if dynamic is not None and dynamic.validates:
             await dynamic.validate(attributes)
         for plugin, times in self._late:
-            began = now()
-            try:
+            with times.measured(operation):
                 await plugin.validate_late(attributes)
-            except BaseException:
-                times.rejected(operation, now() - began)
-                raise
-            times.passed(operation, now() - began)
 
     async def connect(self, request: ApiRequest, options: Object) -> None:
         """Let all refuse a connection to the request's object through its subresource."""
@@ -169,6 +148,21 @@ class Admission:
         await self.mutate(attributes)
         await self.validate(attributes)
         return attributes.obj
+
+
+def _run(steps: Sequence[Timed], attributes: Attributes) -> None:
+    """Take ``steps``, each timed from the end of the one before."""
+    operation, now = attributes.operation, time.perf_counter
+    began = now()
+    for step, times in steps:
+        try:
+            step(attributes)
+        except BaseException:
+            times.rejected(operation, now() - began)
+            raise
+        ended = now()
+        times.passed(operation, ended - began)
+        began = ended
 
 
 class _Steps:

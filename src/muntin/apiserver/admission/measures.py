@@ -6,7 +6,10 @@ pkg/admission/plugin/policy/validating/metrics/metrics.go.
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from muntin.kit.metrics import Counter, Families, Histogram
 
@@ -92,6 +95,17 @@ class PluginTimes:
         self._name = name
         self._kind = kind
         self._rows: dict[str, list[float]] = {}  # of what it let pass, by operation
+
+    @contextmanager
+    def measured(self, operation: str) -> Iterator[None]:
+        """Count what is done inside."""
+        began = time.perf_counter()
+        try:
+            yield
+        except BaseException:
+            self.rejected(operation, time.perf_counter() - began)
+            raise
+        self.passed(operation, time.perf_counter() - began)
 
     def passed(self, operation: str, seconds: float) -> None:
         """Count an operation that went on."""
