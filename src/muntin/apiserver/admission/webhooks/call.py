@@ -53,28 +53,42 @@ class Calls:
     ) -> None:
         self._client = client
         self._authorizer = authorizer
-        self.metrics = metrics
+        self._metrics = metrics
 
     @contextmanager
     def measured(self, hook: Hook, operation: Operation, kind: str) -> Iterator[None]:
-        """Count what is done inside as a call of ``hook``."""
-        began, code, error = time.perf_counter(), 200, ""
+        """Count what is done inside as a call of ``hook``; one that is broken off is none."""
+        began, attributes = time.perf_counter(), operation.attributes
+
+        def count(code: int, error: str = "") -> None:
+            seconds = time.perf_counter() - began
+            self._metrics.webhook(hook.name, kind, attributes.operation, seconds, code, error)
+
         try:
             yield
         except CallFailed as err:
-            code, error = err.code, "" if hook.fails_open else "calling_webhook_error"
+            count(err.code, "" if hook.fails_open else "calling_webhook_error")
             raise
         except Denied as err:
-            code, error = err.code, "no_error"
+            count(err.code, "no_error")
             raise
         except status.ApiError:
-            code, error = 0, "apiserver_internal_error"
+            count(0, "apiserver_internal_error")
             raise
+        else:
+            count(200)
         finally:
-            seconds, attributes = time.perf_counter() - began, operation.attributes
-            self.metrics.webhook(hook.name, kind, attributes.operation, seconds, code, error)
             if kind == ADMIT:  # those that only look are asked at once
-                attributes.request.waited_s += seconds
+                attributes.request.waited_s += time.perf_counter() - began
+
+    def fail_open(
+        self, hook: Hook, operation: Operation, error: CallFailed, kind: str, key: str
+    ) -> None:
+        """Say in the logs, and count, that a webhook failed and was not waited for."""
+        self._metrics.failed_open(hook.name, kind)
+        known = fields(webhook=hook.name, error=error.message)
+        log.warning("webhook failed, failing open", **known)
+        operation.attributes.request.annotations[key] = hook.name
 
     async def concerns(self, hook: Hook, operation: Operation) -> Resource | None:
         """The row in whose version ``hook`` is to be asked; None if it is not for the operation.
@@ -190,9 +204,3 @@ def denied(name: str, found: Mapping[str, Any]) -> Denied:
 def failed(hook: Hook, error: CallFailed) -> status.ApiError:
     """The answer to a request that ``hook`` could not be asked about."""
     return status.internal(f'failed calling webhook "{hook.name}": {error.message}')
-
-
-def note_open(hook: Hook, operation: Operation, error: CallFailed, key: str) -> None:
-    """Say in the logs that a webhook failed and was not waited for."""
-    log.warning("webhook failed, failing open", **fields(webhook=hook.name, error=error.message))
-    operation.attributes.request.annotations[key] = hook.name

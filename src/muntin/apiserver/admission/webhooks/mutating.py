@@ -15,7 +15,7 @@ import orjson
 from muntin.apiserver import status
 from muntin.apiserver.admission.measures import ADMIT
 from muntin.apiserver.admission.operation import Operation
-from muntin.apiserver.admission.webhooks.call import CallFailed, Calls, failed, note_open
+from muntin.apiserver.admission.webhooks.call import CallFailed, Calls, failed
 from muntin.apiserver.admission.webhooks.hooks import Hook
 from muntin.kit import errors
 from muntin.model import json_patch
@@ -85,8 +85,7 @@ async def _round(
         except CallFailed as err:
             if not hook.fails_open:
                 raise failed(hook, err) from err
-            calls.metrics.failed_open(hook.name, ADMIT)
-            note_open(hook, operation, err, f"failed-open.{_MUTATION}/{key}")
+            calls.fail_open(hook, operation, err, ADMIT, f"failed-open.{_MUTATION}/{key}")
             changed = False
         if changed:
             any_change = True

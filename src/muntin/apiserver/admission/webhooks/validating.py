@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from muntin.apiserver.admission.measures import VALIDATING
 from muntin.apiserver.admission.operation import Operation
-from muntin.apiserver.admission.webhooks.call import CallFailed, Calls, failed, note_open
+from muntin.apiserver.admission.webhooks.call import CallFailed, Calls, failed
 from muntin.apiserver.admission.webhooks.hooks import Hook
 from muntin.model.resources import Resource
 
@@ -30,11 +30,13 @@ async def run(calls: Calls, hooks: Sequence[Hook], operation: Operation) -> None
         if row is not None:
             concerned.append((hook, row))
     began = time.perf_counter()
-    answers = await asyncio.gather(
-        *(_one(calls, *pair, operation, index) for index, pair in enumerate(concerned)),
-        return_exceptions=True,
-    )
-    operation.attributes.request.waited_s += time.perf_counter() - began
+    try:
+        answers = await asyncio.gather(
+            *(_one(calls, *pair, operation, index) for index, pair in enumerate(concerned)),
+            return_exceptions=True,
+        )
+    finally:
+        operation.attributes.request.waited_s += time.perf_counter() - began
     for answer in answers:
         if isinstance(answer, BaseException):
             raise answer
@@ -47,5 +49,5 @@ async def _one(calls: Calls, hook: Hook, row: Resource, operation: Operation, in
     except CallFailed as err:
         if not hook.fails_open:
             raise failed(hook, err) from err
-        calls.metrics.failed_open(hook.name, VALIDATING)
-        note_open(hook, operation, err, f"{_FAILED_OPEN}/round_0_index_{index}")
+        key = f"{_FAILED_OPEN}/round_0_index_{index}"
+        calls.fail_open(hook, operation, err, VALIDATING, key)
