@@ -1,10 +1,13 @@
 """The HTTP server against raw sockets: framing, order, limits, upgrade, shutdown."""
 
 import asyncio
+import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from apiserver_process import Authority
 
 from muntin.kit.http.server import HttpServer, Limits, Request, Response, Upgrade
 
@@ -315,5 +318,75 @@ def test_an_idle_connection_is_closed_and_a_used_one_is_not():
             assert idle.done()
             assert server.connections == 1
             writer.close()
+
+    run(main())
+
+
+def upgraded(port: int, context: ssl.SSLContext) -> ssl.SSLSocket:
+    """A client over TLS whose upgrade was answered; it never says goodbye."""
+    sock = socket.create_connection(("127.0.0.1", port), timeout=5)
+    client = context.wrap_socket(sock, server_hostname="localhost")
+    client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+    assert client.recv(4096).startswith(b"HTTP/1.1 101 ")
+    return client
+
+
+def is_closed_by_peer(client: ssl.SSLSocket) -> bool:
+    """Whether the connection below TLS has ended."""
+    with socket.socket(fileno=client.detach()) as raw:
+        raw.settimeout(1)
+        try:
+            while raw.recv(4096):
+                pass
+        except ConnectionError:
+            return True
+        except TimeoutError:
+            return False
+        return True
+
+
+@pytest.mark.parametrize("is_over", [False, True], ids=["goes on", "is over"])
+def test_the_end_closes_connections_of_who_says_no_goodbye(tmp_path, is_over):
+    Authority(tmp_path).pair("server", "server", server=True)
+    serverside = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serverside.load_cert_chain(tmp_path / "server.crt", tmp_path / "server.key")
+    clientside = ssl.create_default_context(cafile=tmp_path / "ca.crt")
+
+    async def handler(request: Request) -> Upgrade:
+        async def stay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if is_over:
+                writer.close()
+            else:
+                await asyncio.Event().wait()
+
+        return Upgrade("x", stay, {})
+
+    async def main():
+        server = HttpServer(handler)
+        port = await server.listen_tcp("127.0.0.1", 0, serverside)
+        client = await asyncio.to_thread(upgraded, port, clientside)
+        await asyncio.sleep(0.05)
+        assert server.connections == 1  # counted until its socket is closed
+        before = asyncio.get_running_loop().time()
+        await server.close(grace_s=0.1)
+        assert asyncio.get_running_loop().time() - before < 5
+        assert server.connections == 0
+        assert await asyncio.to_thread(is_closed_by_peer, client)
+
+    run(main())
+
+
+def test_who_takes_nothing_of_an_answer_is_cut_off():
+    async def main():
+        async def handler(request: Request) -> Response:
+            return Response(200, {}, b"x" * 30_000_000)
+
+        async with serving(handler, Limits(idle_s=0.3)) as (server, port):
+            with socket.socket() as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.connect(("127.0.0.1", port))
+                client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                await until(lambda: server.connections == 1)
+                await until(lambda: not server.connections)
 
     run(main())

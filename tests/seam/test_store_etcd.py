@@ -1,7 +1,10 @@
 """What only an etcd of several members over TLS shows: who may come in, and members that go."""
 
 import asyncio
+import contextlib
+import signal
 import ssl
+from pathlib import Path
 
 import pytest
 from etcd_lab import EtcdLab
@@ -157,3 +160,32 @@ def test_an_etcd_above_its_quota_says_what_to_do(tmp_path):
         run(scenario)
     finally:
         lab.close()
+
+
+def sockets():
+    """The open sockets of this process."""
+    links = []
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # of the listing itself
+            links.append(str(entry.readlink()))
+    return {link for link in links if link.startswith("socket:")}
+
+
+@pytest.mark.parametrize("says_goodbye", [True, False])
+def test_no_socket_is_open_when_a_store_is_closed(etcd_members, says_goodbye):
+    lab = etcd_members
+
+    async def scenario():
+        before = sockets()
+        store = await lab.store()
+        assert sockets() - before
+        for process in [] if says_goodbye else lab.processes.values():
+            process.send_signal(signal.SIGSTOP)
+        try:
+            await store.close()
+            assert sockets() <= before
+        finally:
+            for process in lab.processes.values():
+                process.send_signal(signal.SIGCONT)
+
+    run(scenario, 10)

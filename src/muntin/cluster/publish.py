@@ -7,6 +7,7 @@ the network. Nothing of the host is opened to the cluster. TCP only.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -145,9 +146,10 @@ class Publisher:
             if far is None:
                 writer.transport.abort()
                 return
-            async with asyncio.TaskGroup() as group:
-                group.create_task(_copy(reader, far[1]))
-                group.create_task(_copy(far[0], writer))
+            with contextlib.closing(far[1]):
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(_copy(reader, far[1]))
+                    group.create_task(_copy(far[0], writer))
         finally:
             writer.close()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -339,6 +340,12 @@ async def upgraded(pki, port, user, method, path, protocol):
     return reader, writer, found.decode().splitlines()
 
 
+async def ended(writer):
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+
+
 @pytest.mark.parametrize(
     ("method", "protocol"), [("POST", "SPDY/3.1"), ("GET", "SPDY/3.1"), ("GET", "websocket")]
 )
@@ -361,7 +368,7 @@ def test_upgraded_connections_lead_to_the_other_server(pki, extension, method, p
                 writer.write(text)
                 answer = await asyncio.wait_for(reader.readexactly(len(text)), 10)
                 assert answer == text.upper()
-            writer.close()
+            await ended(writer)
 
     asyncio.run(main())
 
@@ -376,7 +383,7 @@ def test_upgrades_that_are_refused_are_plain_answers(pki, extension):
             )
             assert head[0].startswith("HTTP/1.1 403 ")
             assert b"not for you" in await asyncio.wait_for(reader.read(4096), 10)
-            writer.close()
+            await ended(writer)
             extension.seen.clear()
             reader, writer, head = await upgraded(
                 pki, port, "viewer", "POST", f"{pod}/exec", "SPDY/3.1"
@@ -385,7 +392,7 @@ def test_upgrades_that_are_refused_are_plain_answers(pki, extension):
             answer = await asyncio.wait_for(reader.read(4096), 10)
             assert b'cannot create resource \\"pods/exec\\" in API group' in answer
             assert all("/pods" not in path for path, _, _ in extension.seen)
-            writer.close()
+            await ended(writer)
 
     asyncio.run(main())
 

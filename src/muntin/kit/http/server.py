@@ -29,6 +29,8 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
+GOODBYE_S = 0.2  # at the server's end, for clients to say the goodbye of TLS; idle ones do not
+
 
 class HttpServer:
     """Serves ``handler`` on any number of listening sockets."""
@@ -82,19 +84,28 @@ class HttpServer:
             raise
 
     async def close(self, grace_s: float = 2.0) -> None:
-        """Stop listening, let running answers end for ``grace_s`` seconds, then cut the rest."""
+        """Stop listening, let running answers end for ``grace_s`` seconds, then cut the rest.
+
+        No socket of the server is open afterwards.
+        """
         self._closing = True
         for server in self._servers:
             server.close()
-        for connection in list(self._connections):
+        connections = list(self._connections)
+        for connection in connections:
             connection.finish_soon()
-        tasks = [connection.task for connection in self._connections]
-        if tasks:
-            _, pending = await asyncio.wait(tasks, timeout=grace_s)
-            for connection in list(self._connections):
-                connection.abort()
-            if pending:
-                await asyncio.wait(pending)
+        if connections:
+            tasks = [connection.task for connection in connections]
+            closed = [connection.closed for connection in connections]
+            await asyncio.wait(tasks, timeout=grace_s)
+            for connection in connections:
+                if not connection.task.done():
+                    connection.abort()
+            await asyncio.wait(closed, timeout=GOODBYE_S)
+            for connection in connections:
+                if not connection.closed.done():
+                    connection.abort()
+            await asyncio.wait([*tasks, *closed])
         for server in self._servers:
             await server.wait_closed()
         self._servers.clear()

@@ -26,8 +26,8 @@ REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bytes a client may send before it is refused, how long it may sit idle, and how long it
-    may take to send one request."""
+    """Bytes a client may send before it is refused, how long it may sit idle or take nothing of
+    an answer, and how long it may take to send one request."""
 
     body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
     head: int = 1024 * 1024 + 4096  # as Go's server reads, whose buffer is on top
@@ -91,6 +91,7 @@ class Connection(asyncio.Protocol):
         self._heads = 0
         self._in_head = False
         self._receiving_since = 0.0  # 0 while no request is half here
+        self._full_since = 0.0  # of the transport's buffer; only while it is not writable
 
     # -- transport ---------------------------------------------------------------------------
 
@@ -104,6 +105,8 @@ class Connection(asyncio.Protocol):
         self._remote = str(peer[0]) if isinstance(peer, tuple) and peer else ""
         self._loop = asyncio.get_running_loop()
         self._last_used = self._loop.time()
+        self.closed = self._loop.create_future()
+        """Done when the socket is."""
         self._idle = self._loop.call_later(self._check_interval_s, self._check_idle)
         self.task = self._loop.create_task(self._answer_all())
         self._opened(self)
@@ -139,14 +142,20 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._gone = True
-        self._idle.cancel()
-        self._closed(self)
+        self._has_closed()
         if self._writable is not None and not self._writable.done():
             self._writable.set_result(None)
         self.task.cancel()
 
+    def _has_closed(self) -> None:
+        self._idle.cancel()
+        self._closed(self)
+        if not self.closed.done():
+            self.closed.set_result(None)
+
     def pause_writing(self) -> None:
         self._writable = self._loop.create_future()
+        self._full_since = self._loop.time()
 
     def resume_writing(self) -> None:
         if self._writable is not None:
@@ -169,13 +178,17 @@ class Connection(asyncio.Protocol):
         return min(self._limits.idle_s, self._limits.receive_s) / 2
 
     def _check_idle(self) -> None:
-        """Close a connection that nobody uses, refuse a request that does not come to its end."""
+        """Close a connection that nobody uses, refuse a request that does not come to its end,
+        and cut off who takes nothing of an answer."""
         now, limits = self._loop.time(), self._limits
         if self._receiving_since:
             if now - self._receiving_since >= limits.receive_s:
                 self._refuse(408, "the request was not complete in time")
         elif self.is_idle and now - self._last_used >= limits.idle_s:
-            self.transport.close()
+            self._close()
+            return
+        elif self._writable is not None and now - self._full_since >= limits.idle_s:
+            self.abort()
             return
         self._idle = self._loop.call_later(self._check_interval_s, self._check_idle)
 
@@ -303,9 +316,15 @@ class Connection(asyncio.Protocol):
             log.exception("connection failed", **fields(remote=self._remote))
             self.transport.abort()
         finally:
-            self._closed(self)
-            if not self._gone:
-                self.transport.close()
+            self._close()
+
+    def _close(self) -> None:
+        """Send what is left and TLS's goodbye; who does not take them is cut off in the end."""
+        if not self.closed.done():
+            self._idle.cancel()
+            self._idle = self._loop.call_later(self._limits.idle_s, self.transport.abort)
+        if not self.transport.is_closing():  # closed twice, asyncio's TLS can be aborted no more
+            self.transport.close()
 
     async def _refuse_now(self, refusal: Response) -> None:
         """Send the refusal, then let the peer read it: closing on unread input would reset it."""
@@ -313,7 +332,6 @@ class Connection(asyncio.Protocol):
         await self._write_whole(refusal, refusal.body, keep_alive=False)
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        self._loop.call_later(1.0, self.transport.close)
         await asyncio.sleep(1.0)
 
     async def _answer_one(self, queued: _Queued) -> bool:
@@ -402,7 +420,7 @@ class Connection(asyncio.Protocol):
         framing = f"Connection: Upgrade\r\nUpgrade: {upgrade.protocol}\r\n"
         self.transport.write(self._head(upgrade, framing, True))
         reader = asyncio.StreamReader(limit=PIECE, loop=self._loop)
-        protocol = asyncio.StreamReaderProtocol(reader, loop=self._loop)
+        protocol = _HandedOver(reader, self._has_closed)
         self._idle.cancel()
         self.transport.set_protocol(protocol)
         protocol.connection_made(self.transport)
@@ -410,8 +428,22 @@ class Connection(asyncio.Protocol):
             reader.feed_data(bytes(self._raw))
         self._resume_reading()
         writer = asyncio.StreamWriter(self.transport, protocol, reader, self._loop)
-        await upgrade.run(reader, writer)
-        writer.close()
+        try:
+            await upgrade.run(reader, writer)
+        finally:
+            self._close()
+
+
+class _HandedOver(asyncio.StreamReaderProtocol):
+    """The protocol of an upgraded connection, which is the server's until it is closed."""
+
+    def __init__(self, reader: asyncio.StreamReader, closed: Callable[[], None]) -> None:
+        super().__init__(reader)
+        self._has_closed = closed
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._has_closed()
 
 
 class _Writer:

@@ -244,7 +244,7 @@ class EtcdStore:
 
     async def close(self) -> None:
         self._closed = True
-        self._connection.close()
+        await self._connection.close()
 
     def _record(self, kv: Message) -> Record:
         key = kv["key"].decode()[len(self._prefix) :]

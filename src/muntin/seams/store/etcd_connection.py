@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from grpclib.client import Channel, Stream, StreamStreamMethod, UnaryUnaryMethod
+from grpclib.client import Channel, Handler, Stream, StreamStreamMethod, UnaryUnaryMethod
 from grpclib.config import Configuration
 from grpclib.const import Status
 from grpclib.exceptions import GRPCError, ProtocolError, StreamTerminatedError
@@ -48,18 +48,60 @@ class NoAnswer(errors.Unavailable):
     """A write was sent, and whether it happened is not known."""
 
 
+class _Protocol(H2Protocol):
+    """One connection: among ``alive`` until its socket is closed."""
+
+    def __init__(self, alive: set[_Protocol], *settings: Any) -> None:
+        super().__init__(*settings)
+        self._alive = alive
+        self._transport: asyncio.BaseTransport | None = None
+        self._gone = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._transport = transport
+        self._alive.add(self)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        super().connection_lost(exc)
+        self._transport = None
+        self._alive.discard(self)
+        self._gone.set()
+
+    async def wait_closed(self) -> None:
+        """After the channel's close: until TLS has ended; who says no goodbye is cut off."""
+        try:
+            async with asyncio.timeout(GOODBYE_S):
+                await self._gone.wait()
+        except TimeoutError:
+            if isinstance(self._transport, asyncio.WriteTransport):
+                self._transport.abort()
+            await self._gone.wait()
+
+
 class _Channel(Channel):
-    """A connection over a socket that somebody else has made."""
+    """A connection over a socket that somebody else has made, or to a socket's path."""
 
     def __init__(
         self, endpoint: Endpoint, ssl: ssl_module.SSLContext | None, connect: Connect
     ) -> None:
-        super().__init__(
-            endpoint.host, endpoint.port, ssl=ssl, codec=EtcdCodec(), config=_CONFIGURATION
-        )
+        where: dict[str, Any] = {"path": endpoint.path} if endpoint.path else {}
+        if not where:
+            where = {"host": endpoint.host, "port": endpoint.port}
+        super().__init__(**where, ssl=ssl, codec=EtcdCodec(), config=_CONFIGURATION)
         self._endpoint, self._tls, self._make = endpoint, ssl, connect
+        self._alive: set[_Protocol] = set()
+
+    async def wait_closed(self) -> None:
+        """After ``close``: until no socket of this channel is open."""
+        await asyncio.gather(*(protocol.wait_closed() for protocol in self._alive))
+
+    def _protocol_factory(self) -> H2Protocol:
+        return _Protocol(self._alive, Handler(), self._config, self._h2_config)
 
     async def _create_connection(self) -> H2Protocol:
+        if self._endpoint.path:
+            return await super()._create_connection()
         sock = await self._make(self._endpoint.host, self._endpoint.port)
         name = self._endpoint.host if self._tls else None
         loop = asyncio.get_running_loop()
@@ -88,7 +130,7 @@ class Connection:
         connect: Connect | None = None,
     ) -> None:
         self._endpoints = tuple(endpoints)
-        self._channels = [_channel(endpoint, ssl, connect) for endpoint in endpoints]
+        self._channels = [_Channel(endpoint, ssl, connect or _connect) for endpoint in endpoints]
         self._current = 0
 
     def __str__(self) -> str:
@@ -173,19 +215,12 @@ class Connection:
             return errors.Gone(f"store: {err.message}")
         return errors.Unavailable(f"{name}: {err.message}{_advice(err)}")
 
-    def close(self) -> None:
-        """Let go of all members."""
+    async def close(self) -> None:
+        """Let go of all members; no socket is open afterwards."""
         for channel in self._channels:
             with suppress(Exception):
                 channel.close()
-
-
-def _channel(
-    endpoint: Endpoint, ssl: ssl_module.SSLContext | None, connect: Connect | None
-) -> Channel:
-    if endpoint.path:
-        return Channel(path=endpoint.path, ssl=ssl, codec=EtcdCodec(), config=_CONFIGURATION)
-    return _Channel(endpoint, ssl, connect or _connect)
+        await asyncio.gather(*(channel.wait_closed() for channel in self._channels))
 
 
 async def _connect(host: str, port: int) -> socket.socket:

@@ -57,8 +57,9 @@ class StreamDuplex:
             raise Unavailable("the peer of the stream is gone") from err
 
     def close(self) -> None:
-        """Close once what was written is sent."""
-        self._writer.close()
+        """Close once what was written is sent; again does nothing."""
+        if not self._writer.is_closing():  # closed twice, asyncio's TLS can be aborted no more
+            self._writer.close()
 
 
 async def relay(one: Duplex, other: Duplex) -> None:
