@@ -63,6 +63,12 @@ def environment():
         ("self.`my-name` == 1", "1:6: unsupported syntax: '`'"),
         ("1 +", "1:4: Syntax error: mismatched input '<EOF>'"),
         ("maybe(1).hasValue() && zoo", "1:24: undeclared reference to 'zoo'"),
+        (
+            "self.names.transformMapEntry(i, n, {n: i}).size() > 0 && zoo",
+            "1:58: undeclared reference to 'zoo'",
+        ),
+        ("self.names.transformMapEntry(n, {n: 1})", "undeclared reference to 'transformMapEntry'"),
+        ("self.names.sortBy(n, n)", "undeclared reference to 'sortBy'"),
         ("oldSelf.replicas.size()", "found no matching overload"),
     ],
 )
@@ -87,6 +93,17 @@ def test_what_is_wrong_is_said_with_its_place(environment, expression, message):
         ("maybe(3).hasValue() && !maybe(0).hasValue()", "bool", True),
         ("maybe(2).orValue(5) + maybe(0).orValue(5)", "int", 7),
         ("'maybe(' + 'x'", "string", "maybe(x"),
+        ("self.names.transformMapEntry(i, n, {n: i})", "map(dyn, dyn)", {"a": 0, "b": 1}),
+        (
+            "self.names.transformMapEntry(i, n, i > 0, {n: maybe(i).value()})",
+            "map(dyn, dyn)",
+            {"b": 1},
+        ),
+        (
+            "{1: {2: 3}}.transformMapEntry(k, v, v.transformMapEntry(a, b, {b: [k, a]}))",
+            "map(dyn, dyn)",
+            {3: [1, 2]},
+        ),
         ("oldSelf.hasValue() ? oldSelf.value().replicas : 0", "int", 1),
     ],
 )
@@ -125,6 +142,7 @@ def test_one_activation_serves_several_programs(environment):
         ("1 / 0", "division by zero"),
         ("self.names[7]", "index out of bounds: 7"),
         ("dyn(1) + 'a'", "no such overload"),
+        ("['a', 'a'].transformMapEntry(i, n, {n: i})", "insert failed: key a already exists"),
         ("1.fails()", "integer division or modulo by zero"),
         ("'a'.matches('(' + '')", "invalid regular expression"),
     ],

@@ -32,6 +32,9 @@ strings.quote('a "b"') == '"a \\\\"b\\\\""'
 '%s %s %s'.format([type(1), type([1]), type(null)]) == 'int list null_type'
 '%s %s'.format([b'abc', type(timestamp('2020-01-01T00:00:00Z'))]) == 'abc google.protobuf.Timestamp'
 [1, 2, 3].slice(0, 2) == [1, 2] && [3, 1, 2].sort() == [1, 2, 3] && [1, 1].distinct() == [1]
+[{'n': 'a', 's': 'y'}, {'n': 'b', 's': 'x'}].sortBy(e, e.s).map(e, e.n) == ['b', 'a']
+[[3, 1], [2, 0]].sortBy(l, l.sortBy(x, -x)[0]).map(l, l.sortBy(x, x)) == [[0, 2], [1, 3]]
+['b)', '.sortBy(x, y'].sortBy(x, x + ')') == ['.sortBy(x, y', 'b)']
 lists.range(3) == [0, 1, 2] && [1, 2].reverse() == [2, 1] && [[[1]], [[2]]].flatten(2) == [1, 2]
 [1, 2, 3].isSorted() && ['a', 'b', 'c'].isSorted() && !['2.0', '1.0'].isSorted()
 [1, 3].sum() == 4 && [1.0, 3.0].sum() == 4.0 && [].sum() == 0

@@ -18,7 +18,7 @@ from muntin.kit.cel.syntax import Expr, Loop, Type
 
 MOST = 2**64 - 1
 PER_CHARACTER, PER_REGEX_CHARACTER = 0.1, 0.25
-_LIST, _MAP, _STRUCT = 10, 30, 40
+NEW_LIST, _MAP, _STRUCT = 10, 30, 40
 _SCALARS = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
 _COMPARES = frozenset(
     f"{how}_{kind}"
@@ -155,7 +155,7 @@ class _Walk:
             cost += self.cost(part)
             size = size.union(self._known_or_any(part))
         self._entries[expr.id] = _Entry("list", Size(1, 1), size)
-        return capped(cost + _LIST)
+        return capped(cost + NEW_LIST)
 
     def _map(self, expr: Expr) -> int:
         start = Size(MOST if expr.parts else 0, 0)

@@ -11,12 +11,12 @@ from muntin.kit.cel import messages
 from muntin.kit.cel.cost import Costs, estimate
 from muntin.kit.cel.dialect import NEWEST, Dialect
 from muntin.kit.cel.errors import CompileError, Issue, compile_error
-from muntin.kit.cel.functions import STRING, Function, merged
+from muntin.kit.cel.functions import MAP_ENTRIES, STRING, Function, merged
 from muntin.kit.cel.growth import MOST as MOST_GROWTH
 from muntin.kit.cel.growth import nature
 from muntin.kit.cel.literals import Found, mistakes, operands
-from muntin.kit.cel.optionals import Rewritten, rewrite, without_texts
 from muntin.kit.cel.program import Activation, Program
+from muntin.kit.cel.rewriting import SORTED, Rewritten, rewrite, without_texts
 from muntin.kit.cel.shapes import Shape
 from muntin.kit.cel.syntax import positions, read, without_lists
 
@@ -49,7 +49,7 @@ class Environment:
         self.variables = dict(variables)
         self._optional = tuple(k for k, v in self.variables.items() if v.kind == "optional")
         self._wrap = "".join(f"cel.bind({name}, {box(name)}.?value, " for name in self._optional)
-        known = tuple(functions)
+        known = (*functions, MAP_ENTRIES)
         shapes = self._shapes()
         erased = tuple(sorted((name, shape.erased) for name, shape in shapes.items()))
         binds = bool(self._optional)
@@ -61,6 +61,7 @@ class Environment:
         messages.declare_shapes(pool, shapes.values())
         declared = {name: shape.signature for name, shape in shapes.items()}
         spoken = tuple(f for f in known if f not in dialect.without)
+        self._sorts = any(function.name == SORTED for function in spoken)
         declarations = _declarations(spoken, callable_=False)
         self._check = _new(pool, declared, declarations, binds=binds, dialect=dialect)
 
@@ -84,7 +85,7 @@ class Environment:
         return self._compile(renamed, expression)
 
     def _compile(self, expression: str, source: str) -> Program:
-        rewritten = rewrite(expression, self._optional_calls, pairs=self._dialect.pairs)
+        rewritten = self._rewritten(expression)
         text, shift = rewritten.text, 0
         if self._optional:
             _compiled(self._syntax, text, expression, rewritten)
@@ -107,6 +108,10 @@ class Environment:
             text = f"expression exceeds budget: it makes values {known.growth} times larger"
             raise CompileError(expression, (Issue(1, 1, text),))
         return Program(source, found, _type_name(result), self._boxed, known)
+
+    def _rewritten(self, expression: str) -> Rewritten:
+        calls = self._optional_calls
+        return rewrite(expression, calls, pairs=self._dialect.pairs, sorts=self._sorts)
 
     def _plainer(self, source: str, issues: Sequence[Issue]) -> Iterator[Issue]:
         """``issues`` with those about ``&&`` and ``||`` told of the side that is no bool."""
@@ -131,7 +136,7 @@ class Environment:
             self._compile(expression, expression)
         except CompileError as err:
             expression = _with_strings(expression, err)
-        text = rewrite(expression, self._optional_calls).text
+        text = self._rewritten(expression).text
         if self._optional:
             text = f"{self._wrap}({text}\n{')' * len(self._optional)})"
         tree = read(self._check.compile(text).serialize())

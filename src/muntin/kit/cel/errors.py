@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from muntin.kit.cel.optionals import Rewritten
+from muntin.kit.cel.rewriting import Rewritten
 from muntin.kit.errors import Invalid
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from muntin.kit.cel.errors import EvaluationError
 from muntin.kit.cel.messages import type_of
+from muntin.kit.cel.rewriting import ENTRIES
 from muntin.kit.cel.shapes import OPAQUE
 
 # The name of further overloads of ``string``, which the implementation lets nobody declare: calls
@@ -26,6 +28,20 @@ class Function:
     returns: str
     impl: Callable[..., Any]
     member: bool = True
+
+
+def _entries(maps: list[dict[Any, Any]]) -> dict[Any, Any]:
+    """The entries of all ``maps``; a key that comes twice is an error, as in cel-go."""
+    found: dict[Any, Any] = {}
+    for entry in maps:
+        for key, value in entry.items():
+            if key in found:
+                raise EvaluationError(f"insert failed: key {key} already exists")
+            found[key] = value
+    return found
+
+
+MAP_ENTRIES = Function(ENTRIES, ("list(map(dyn,dyn))",), "map(dyn,dyn)", _entries)
 
 
 @lru_cache(maxsize=16)

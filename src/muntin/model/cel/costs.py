@@ -1,6 +1,7 @@
 """What calls of Kubernetes' functions cost at most.
 
-Source: kubernetes v1.36 staging/src/k8s.io/apiserver/pkg/cel/library/cost.go; cel-go ext/sets.go.
+Source: kubernetes v1.36 staging/src/k8s.io/apiserver/pkg/cel/library/cost.go; cel-go ext/sets.go,
+ext/lists.go.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from muntin.kit.cel.cost import Called, Operand, Size, capped, scaled, searched
+from muntin.kit.cel.cost import MOST, NEW_LIST, Called, Operand, Size, capped, scaled, searched
+from muntin.kit.cel.rewriting import SORTED
 
 LONGEST_FORMAT_PATTERN = 128  # MaxNameFormatRegexSize
 _CHECK = 350_000
@@ -156,6 +158,50 @@ def _sets(times: int, overload: str, target: Target, args: list[Operand]) -> Cal
     return Called(capped(args[0].size.times(args[1].size).most * times + 1))
 
 
+def _listed(times: float, size: Size) -> Called:
+    """A list is made, of as many elements as are looked at."""
+    return Called(capped(size.read(times) + 1 + NEW_LIST), size)
+
+
+def _number(operand: Operand, otherwise: int) -> int:
+    """Of a constant."""
+    expr = operand.expr
+    if expr.kind != "const" or expr.name != "int":
+        return otherwise
+    return 0 if expr.value >> 63 else int(expr.value)
+
+
+def _slice(overload: str, target: Target, args: list[Operand]) -> Called | None:
+    if target is None or len(args) != 2:
+        return None
+    count = (_number(args[1], target.size.most) - _number(args[0], 0)) & MOST
+    return _listed(1, Size(count, count))
+
+
+def _range(overload: str, target: Target, args: list[Operand]) -> Called | None:
+    count = _number(args[0], MOST)
+    return _listed(1, Size(count, count))
+
+
+def _flat(overload: str, target: Target, args: list[Operand]) -> Called | None:
+    if target is None:
+        return None
+    return _listed(_number(args[0], MOST) if args else 1, target.size)
+
+
+def _reversed(overload: str, target: Target, args: list[Operand]) -> Called | None:
+    return _listed(1, target.size) if target is not None else None
+
+
+def _against_each_other(overload: str, target: Target, args: list[Operand]) -> Called | None:
+    """Each element is compared with each; cel-go takes the result to be as long as that, too."""
+    if target is None:
+        return None
+    is_text = target.element is not None and target.element[0].kind in ("string", "bytes")
+    each = 2.1 if is_text and overload.startswith("sort") else 2.0
+    return _listed(each, target.size.times(target.size))
+
+
 # Types whose values are told apart at once.
 _AT_ONCE = ("net.IP", "net.CIDR", "kubernetes.Quantity", "kubernetes.Semver")
 
@@ -197,5 +243,10 @@ _COSTS: dict[str, Cost] = {
     "sets.contains": partial(_sets, 1),
     "sets.intersects": partial(_sets, 1),
     "sets.equivalent": partial(_sets, 2),
+    "slice": _slice,
+    "lists.range": _range,
+    "flatten": _flat,
+    "reverse": _reversed,
+    **dict.fromkeys(("sort", "distinct", SORTED), _against_each_other),
     "_==_": _equal,
 }  # fmt: skip

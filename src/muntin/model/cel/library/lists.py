@@ -9,6 +9,7 @@ from typing import Any
 
 from muntin.kit.cel import EvaluationError, Function
 from muntin.kit.cel.messages import as_value
+from muntin.kit.cel.rewriting import SORTED
 from muntin.model.cel.library.equality import equal, less
 
 
@@ -67,6 +68,15 @@ def in_order(values: list[Any]) -> list[Any]:
     return sorted(values, key=cmp_to_key(lambda a, b: less(b, a) - less(a, b)))
 
 
+def by_keys(pairs: list[Any]) -> list[Any]:
+    """The first of each pair, in order of the second."""
+
+    def order(one: Any, other: Any) -> int:
+        return less(other[1], one[1]) - less(one[1], other[1])
+
+    return [value for value, _ in sorted(pairs, key=cmp_to_key(order))]
+
+
 def distinct(values: list[Any]) -> list[Any]:
     found: list[Any] = []
     for value in values:
@@ -109,6 +119,7 @@ FUNCTIONS = (
 OF_CEL_GO = (
     Function("slice", (_L, "int", "int"), _L, part),
     Function("sort", (_L,), _L, in_order),
+    Function(SORTED, (_L,), _L, by_keys),
     Function("distinct", (_L,), _L, distinct),
     Function("flatten", (_L,), _L, flat),
     Function("flatten", (_L, "int"), _L, flat),
