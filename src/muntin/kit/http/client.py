@@ -92,6 +92,7 @@ class HttpClient:
         self._resend = resend
         self._idle: dict[_Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
+        self._upgraded: set[Connection] = set()
 
     async def request(
         self,
@@ -150,6 +151,8 @@ class HttpClient:
         connection, origin = await self._exchange(method, url, headers, body, timeout_s)
         if connection.status == 101:
             self._busy.discard(connection)
+            self._upgraded = {known for known in self._upgraded if not known.is_closed}
+            self._upgraded.add(connection)
             return Upgraded(connection.headers, *connection.streams())
         try:
             parts = [part async for part in _chunks(connection)]
@@ -158,7 +161,8 @@ class HttpClient:
             self._release(origin, connection)
 
     async def close(self) -> None:
-        """Drop all connections, also those in use."""
+        """Drop all connections, also those in use, but not upgraded ones, which are their owners'
+        to close."""
         connections = [*self._busy, *(c for idle in self._idle.values() for c in idle)]
         self._idle.clear()
         self._busy.clear()
@@ -166,6 +170,7 @@ class HttpClient:
             connection.abort()
         for connection in connections:
             await connection.wait_closed()
+        await asyncio.gather(*(connection.let_go() for connection in self._upgraded))
 
     async def _exchange(
         self,

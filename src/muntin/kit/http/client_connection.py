@@ -12,6 +12,7 @@ from typing import Any
 import httptools
 
 from muntin.kit import errors
+from muntin.kit.http.handed_over import GOODBYE_S, HandedOver
 
 HIGH_WATER_BYTES = 256 * 1024
 """Unread body bytes at which the peer is made to wait; arbitrary, a few TLS records."""
@@ -68,6 +69,11 @@ class Connection(asyncio.Protocol):
             raise self._lost_error()
 
     @property
+    def is_closed(self) -> bool:
+        """Whether the socket is."""
+        return self._closed.is_set()
+
+    @property
     def is_open(self) -> bool:
         return self._lost is None and not self.transport.is_closing()
 
@@ -107,7 +113,7 @@ class Connection(asyncio.Protocol):
         """Leave HTTP after a 101: raw streams, the bytes received so far first in the reader."""
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=HIGH_WATER_BYTES, loop=loop)
-        protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+        protocol = HandedOver(reader, self._closed.set)
         leftover = self.take_leftover()
         self.transport.set_protocol(protocol)
         protocol.connection_made(self.transport)
@@ -124,6 +130,19 @@ class Connection(asyncio.Protocol):
 
     async def wait_closed(self) -> None:
         await self._closed.wait()
+
+    async def let_go(self) -> None:
+        """Of an upgraded connection that its owner has closed: wait for the peer's goodbye, and
+        only for it."""
+        if not self.transport.is_closing():
+            return
+        try:
+            async with asyncio.timeout(GOODBYE_S):
+                await self._closed.wait()
+        except TimeoutError:
+            if not self.transport.get_write_buffer_size():
+                self.transport.abort()
+                await self._closed.wait()
 
     def _take(self) -> bytes:
         data = self._chunks.popleft()

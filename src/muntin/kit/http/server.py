@@ -12,6 +12,7 @@ import logging
 import socket
 import ssl as ssl_module
 
+from muntin.kit.http.handed_over import GOODBYE_S
 from muntin.kit.http.messages import Answer, BodyWriter, Handler, Push, Request, Response, Upgrade
 from muntin.kit.http.server_connection import Connection, Limits, Refusal, plain_refusal
 
@@ -28,8 +29,6 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
-
-GOODBYE_S = 0.2  # at the server's end, for clients to say the goodbye of TLS; idle ones do not
 
 
 class HttpServer:

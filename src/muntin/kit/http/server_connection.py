@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import httptools
 
+from muntin.kit.http.handed_over import HandedOver
 from muntin.kit.http.messages import Answer, Handler, Push, Request, Response, Upgrade
 from muntin.kit.log import fields
 
@@ -420,7 +421,7 @@ class Connection(asyncio.Protocol):
         framing = f"Connection: Upgrade\r\nUpgrade: {upgrade.protocol}\r\n"
         self.transport.write(self._head(upgrade, framing, True))
         reader = asyncio.StreamReader(limit=PIECE, loop=self._loop)
-        protocol = _HandedOver(reader, self._has_closed)
+        protocol = HandedOver(reader, self._has_closed)
         self._idle.cancel()
         self.transport.set_protocol(protocol)
         protocol.connection_made(self.transport)
@@ -432,18 +433,6 @@ class Connection(asyncio.Protocol):
             await upgrade.run(reader, writer)
         finally:
             self._close()
-
-
-class _HandedOver(asyncio.StreamReaderProtocol):
-    """The protocol of an upgraded connection, which is the server's until it is closed."""
-
-    def __init__(self, reader: asyncio.StreamReader, closed: Callable[[], None]) -> None:
-        super().__init__(reader)
-        self._has_closed = closed
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._has_closed()
 
 
 class _Writer:
