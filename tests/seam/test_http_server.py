@@ -376,17 +376,38 @@ def test_the_end_closes_connections_of_who_says_no_goodbye(tmp_path, is_over):
     run(main())
 
 
+@asynccontextmanager
+async def who_takes_nothing(body):
+    """The server of a client that has asked for ``body`` and does not read it."""
+
+    async def handler(request: Request) -> Response:
+        return Response(200, {}, body())
+
+    async with serving(handler, Limits(idle_s=0.2)) as (server, port):
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", port))
+            client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            await until(lambda: server.connections == 1)
+            yield server
+
+
 def test_who_takes_nothing_of_an_answer_is_cut_off():
     async def main():
-        async def handler(request: Request) -> Response:
-            return Response(200, {}, b"x" * 30_000_000)
+        async with who_takes_nothing(lambda: b"x" * 30_000_000) as server:
+            await until(lambda: not server.connections)
 
-        async with serving(handler, Limits(idle_s=0.3)) as (server, port):
-            with socket.socket() as client:
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                client.connect(("127.0.0.1", port))
-                client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-                await until(lambda: server.connections == 1)
-                await until(lambda: not server.connections)
+    run(main())
+
+
+def test_who_takes_nothing_of_a_stream_may_go_on_later():
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 1_000_000
+
+    async def main():
+        async with who_takes_nothing(endless) as server:
+            await asyncio.sleep(0.6)
+            assert server.connections == 1
 
     run(main())

@@ -28,7 +28,7 @@ REASONS = {status.value: status.phrase for status in HTTPStatus}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bytes a client may send before it is refused, how long it may sit idle or take nothing of
-    an answer, and how long it may take to send one request."""
+    a whole answer, and how long it may take to send one request."""
 
     body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
     head: int = 1024 * 1024 + 4096  # as Go's server reads, whose buffer is on top
@@ -178,6 +178,11 @@ class Connection(asyncio.Protocol):
     def _check_interval_s(self) -> float:
         return min(self._limits.idle_s, self._limits.receive_s) / 2
 
+    @property
+    def _is_stuck(self) -> bool:
+        """Whether the client takes nothing of a whole answer; of a stream it may take a break."""
+        return self._writable is not None and not self._streaming
+
     def _check_idle(self) -> None:
         """Close a connection that nobody uses, refuse a request that does not come to its end,
         and cut off who takes nothing of an answer."""
@@ -188,7 +193,7 @@ class Connection(asyncio.Protocol):
         elif self.is_idle and now - self._last_used >= limits.idle_s:
             self._close()
             return
-        elif self._writable is not None and now - self._full_since >= limits.idle_s:
+        elif self._is_stuck and now - self._full_since >= limits.idle_s:
             self.abort()
             return
         self._idle = self._loop.call_later(self._check_interval_s, self._check_idle)
