@@ -383,7 +383,7 @@ async def who_takes_nothing(body):
     async def handler(request: Request) -> Response:
         return Response(200, {}, body())
 
-    async with serving(handler, Limits(idle_s=0.2)) as (server, port):
+    async with serving(handler, Limits(idle_s=0.2, linger_s=0.4)) as (server, port):
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect(("127.0.0.1", port))
@@ -409,5 +409,24 @@ def test_who_takes_nothing_of_a_stream_may_go_on_later():
         async with who_takes_nothing(endless) as server:
             await asyncio.sleep(0.6)
             assert server.connections == 1
+
+    run(main())
+
+
+def test_who_never_takes_the_end_of_a_stream_is_cut_off():
+    async def main():
+        loop = asyncio.get_running_loop()
+        ended = loop.create_future()
+
+        async def fill(writer) -> None:
+            while not writer.buffered:
+                writer.write(b"x" * 50_000)
+                await writer.drain()
+            ended.set_result(loop.time())
+
+        async with who_takes_nothing(lambda: fill) as server:
+            before = await ended
+            await until(lambda: not server.connections)
+            assert loop.time() - before > 0.3
 
     run(main())

@@ -28,13 +28,15 @@ REASONS = {status.value: status.phrase for status in HTTPStatus}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bytes a client may send before it is refused, how long it may sit idle or take nothing of
-    a whole answer, and how long it may take to send one request."""
+    a whole answer, how long it may take to send one request, and how long what was written may
+    wait for it when all is said."""
 
     body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
     head: int = 1024 * 1024 + 4096  # as Go's server reads, whose buffer is on top
     pipeline: int = 16
     idle_s: float = 300.0
     receive_s: float = 60.0
+    linger_s: float = 3600.0  # a pager may hold the end of a log
     backlog: int = 1024
     connections: int = 100_000
 
@@ -328,7 +330,7 @@ class Connection(asyncio.Protocol):
         """Send what is left and TLS's goodbye; who does not take them is cut off in the end."""
         if not self.closed.done():
             self._idle.cancel()
-            self._idle = self._loop.call_later(self._limits.idle_s, self.transport.abort)
+            self._idle = self._loop.call_later(self._limits.linger_s, self.transport.abort)
         if not self.transport.is_closing():  # closed twice, asyncio's TLS can be aborted no more
             self.transport.close()
 
