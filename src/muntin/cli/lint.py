@@ -194,6 +194,7 @@ def _fix(
     show: bool,
 ) -> list[Source]:
     """Sources as they are when mended: in place, or only shown."""
+    from muntin.kit import files
     from muntin.lint import fixing
     from muntin.lint.sources import STDIN, Source
     from muntin.lint.texts import read_text
@@ -211,7 +212,7 @@ def _fix(
             result.append(one)
             continue
         if one.path is not None and not show:
-            one.path.write_bytes(new.encode(one.encoding))
+            files.change(one.path, new.encode(one.encoding))
         result.append(one if show else Source(one.name, *read_text(new, one.name), one.path))
     return result
 

@@ -82,8 +82,8 @@ def _certificate(
 ) -> tuple[Path, Path]:
     """The files; a directory without them gets new ones for ``host``."""
     import datetime
-    import os
 
+    from muntin.kit import files
     from muntin.kit.errors import Invalid
     from muntin.lint import installation
 
@@ -92,12 +92,14 @@ def _certificate(
     if directory is None:
         raise Invalid("a webhook speaks TLS alone\n--tls-dir DIR, or --tls-cert and --tls-key")
     certificate, key = directory / "tls.crt", directory / "tls.key"
-    if not certificate.exists() and not key.exists():
+    there = [path for path in (certificate, key) if path.exists()]
+    if len(there) == 1:
+        raise Invalid(f"{there[0]} is there alone\nremove it, and both are made anew")
+    if not there:
         made = installation.identity(host, datetime.datetime.now(datetime.UTC))
         directory.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(made.key)
-        certificate.write_bytes(made.certificate)
+        files.put(key, made.key, mode=0o600)
+        files.put(certificate, made.certificate)
     return certificate, key
 
 

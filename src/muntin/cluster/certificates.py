@@ -8,7 +8,6 @@ roles (Kubernetes documentation, "PKI certificates and requirements").
 from __future__ import annotations
 
 import datetime
-import os
 from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
@@ -41,6 +40,7 @@ from muntin.cluster.certificate_names import (
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.seats import seats
 from muntin.cluster.store_config import StoreKind
+from muntin.kit import files
 from muntin.kit.errors import Internal
 
 _CA_DAYS, _LEAF_DAYS, _RENEW_DAYS = 3650, 365, 30
@@ -340,10 +340,4 @@ def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 def _write(path: Path, data: bytes) -> None:
     """Replace ``path`` in one step; keys are never readable by others, not even for a moment."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.unlink(missing_ok=True)
-    mode = 0o600 if path.suffix == ".key" else 0o644
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with os.fdopen(fd, "wb") as file:
-        file.write(data)
-    temporary.replace(path)
+    files.put(path, data, mode=0o600 if path.suffix == ".key" else 0o644)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from muntin.cluster.config import ClusterConfig
+from muntin.kit import files
 from muntin.kit.errors import Forbidden, Internal
 
 
@@ -46,9 +47,7 @@ def load(path: Path) -> ClusterConfig | None:
 def save(path: Path, config: ClusterConfig) -> None:
     """Store ``config`` at ``path`` in one step."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = path.with_suffix(".new")
-    temporary.write_bytes(encode(config))
-    temporary.replace(path)
+    files.put(path, encode(config))
 
 
 def _decode_address(kind: type, value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import NoReturn
 from muntin.cluster import admin, fabric_plan, kubeconfig
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.paths import ClusterPaths
-from muntin.kit import netns
+from muntin.kit import files, netns
 from muntin.kit.errors import NotFound, Unavailable
 
 _CLONE_NEWNS, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x20000, 4096, 16384, 1 << 18
@@ -49,9 +49,8 @@ def execute(config: ClusterConfig, place: str, command: list[str]) -> NoReturn:
 
 def _internal_kubeconfig(config: ClusterConfig, paths: ClusterPaths) -> Path:
     path = paths.admin_kubeconfig
-    path.touch(mode=0o600)
     content = kubeconfig.document(admin.access(config, internal=True))
-    path.write_bytes(kubeconfig.dump(content))
+    files.put(path, kubeconfig.dump(content), mode=0o600)
     return path
 
 

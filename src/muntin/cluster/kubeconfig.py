@@ -7,6 +7,7 @@ so that removal restores it byte for byte when nobody else wrote to it in betwee
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import time
@@ -18,9 +19,12 @@ from typing import Any
 
 import yaml
 
+from muntin.kit import files
 from muntin.kit.errors import Conflict, Invalid
 
 _LOCK_WAIT_S, _LOCK_POLL_S = 5.0, 0.05
+_OURS = b"muntin\n"
+"""In a lock's file: others leave theirs empty."""
 _LISTS = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))
 Document = dict[str, Any]
 
@@ -113,8 +117,10 @@ def install(access: Access, path: Path, undo: Path) -> None:
         Conflict: somebody holds the file's lock.
         Invalid: the file is not a kubeconfig.
     """
-    if undo.exists() and json.loads(undo.read_text())["path"] != str(path.absolute()):
+    earlier = _remembered(undo)
+    if earlier is not None and earlier["path"] != str(path.absolute()):
         uninstall(undo)
+        earlier = None
     made_directory = not path.parent.exists()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o750)
     with _locked(path):
@@ -129,11 +135,10 @@ def install(access: Access, path: Path, undo: Path) -> None:
             "current": existing.get("current-context", ""),
             "madeDirectory": made_directory,
         }
-        if undo.exists():
-            record = {**json.loads(undo.read_text()), "written": encoded(written)}
-        undo.touch(mode=0o600)
-        undo.write_text(json.dumps(record))
-        _replace(path, written)
+        if earlier is not None:
+            record = {**earlier, "written": encoded(written)}
+        files.change(undo, json.dumps(record).encode())
+        files.change(path, written)
 
 
 def uninstall(undo: Path) -> None:
@@ -143,17 +148,26 @@ def uninstall(undo: Path) -> None:
         Conflict: somebody holds the file's lock.
         Invalid: the file is no kubeconfig any more.
     """
-    try:
-        record = json.loads(undo.read_text())
-    except FileNotFoundError:
+    record = _remembered(undo)
+    if record is None:
         return
     path = Path(record["path"])
-    if path.exists():
+    if path.parent.exists():
         with _locked(path):
-            _restore(path, record)
+            if path.exists():
+                _restore(path, record)
         if record["madeDirectory"] and not any(path.parent.iterdir()):
             path.parent.rmdir()
     undo.unlink()
+
+
+def _remembered(undo: Path) -> Document | None:
+    """What ``install`` wrote down; None without it, and for half of it, which may be there of a
+    version that was killed before it touched the kubeconfig."""
+    try:
+        return dict(json.loads(undo.read_text()))
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def _restore(path: Path, record: Document) -> None:
@@ -162,7 +176,7 @@ def _restore(path: Path, record: Document) -> None:
         if record["before"] is None:
             path.unlink()
         else:
-            _replace(path, base64.b64decode(record["before"]))
+            files.change(path, base64.b64decode(record["before"]))
         return
     content = _parse(now, path)
     was_current = content.get("current-context") == record["name"]
@@ -173,7 +187,7 @@ def _restore(path: Path, record: Document) -> None:
     if is_empty(left) and record["before"] is None:
         path.unlink()
     elif left != content:
-        _replace(path, dump(left))
+        files.change(path, dump(left))
 
 
 def _parse(data: bytes | None, path: Path) -> Document:
@@ -192,13 +206,16 @@ def _parse(data: bytes | None, path: Path) -> Document:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of kubectl's kind, a file; the kernel's lock on it says that we live."""
     lock = path.with_name(f"{path.name}.lock")
     deadline = time.monotonic() + _LOCK_WAIT_S
     while True:
         try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            fd = _take(lock)
             break
         except FileExistsError as err:
+            if _remove_orphan(lock):
+                continue
             if time.monotonic() > deadline:
                 raise Conflict(f"{lock} exists: remove it if nothing writes {path} now") from err
             time.sleep(_LOCK_POLL_S)
@@ -206,23 +223,45 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.unlink(missing_ok=True)
+        os.close(fd)
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Write ``data`` in one step; owner and mode stay, a new file gets its folder's owner."""
-    real = path.resolve()
-    model = real.stat() if real.exists() else real.parent.stat()
-    mode = model.st_mode & 0o777 if real.exists() else 0o600
-    temporary = real.with_name(f".{real.name}.{os.getpid()}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        file.write(data)
-        os.fchmod(file.fileno(), mode)
-        if os.geteuid() == 0:
-            os.fchown(file.fileno(), model.st_uid, model.st_gid)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(real)
+def _take(lock: Path) -> int:
+    """Make the lock's file, held from its first moment; the descriptor must stay open.
+
+    Raises:
+        FileExistsError: it is there.
+    """
+    flags, exists = os.O_WRONLY | os.O_CLOEXEC, False
+    try:
+        fd = os.open(lock.parent, flags | os.O_TMPFILE, 0o600)
+    except OSError:  # a file system that cannot
+        fd, exists = os.open(lock, flags | os.O_CREAT | os.O_EXCL, 0o600), True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        os.write(fd, _OURS)
+        if not exists:
+            # With a directory's descriptor Python follows the link, which is the file itself.
+            os.link(f"/proc/self/fd/{fd}", lock, src_dir_fd=fd)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _remove_orphan(lock: Path) -> bool:
+    """Remove a lock of ours whose process was killed; False when it is another one."""
+    try:
+        with lock.open("rb") as file:
+            if file.read(len(_OURS) + 1) != _OURS:
+                return False
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file.fileno()).st_ino != lock.stat().st_ino:
+                return False  # somebody else's by now
+            lock.unlink()
+    except OSError:
+        return False
+    return True
 
 
 def encoded(data: bytes) -> str:

@@ -12,6 +12,8 @@ import os
 import re
 from pathlib import Path
 
+from muntin.kit import files
+
 _LOADED = Path("/proc/modules")
 _O_NONBLOCK = os.O_NONBLOCK
 _OURS = re.compile(
@@ -37,7 +39,7 @@ def record(path: Path) -> None:
     """Write down what is loaded, unless an earlier ``up`` of this cluster did."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.write_text("\n".join(loaded(_table())))
+        files.put(path, "\n".join(loaded(_table())).encode())
 
 
 def restore(path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Network
 from pathlib import Path
 
+from muntin.kit import files
 from muntin.model.resources import NODES
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
@@ -36,6 +37,4 @@ async def follow(
 def write_conflist(directory: Path, text: str) -> None:
     """Put the network configuration in place in one step: runtimes watch the folder."""
     directory.mkdir(parents=True, exist_ok=True)
-    temporary = directory / f".{CONFLIST}.new"
-    temporary.write_text(text)
-    temporary.replace(directory / CONFLIST)
+    files.put(directory / CONFLIST, text.encode())

@@ -25,6 +25,7 @@ from muntin.cluster.liveness import Watchdog
 from muntin.cluster.messages import Report, Reporter, read
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.process_table import ProcessTable, close_all_but, redirect
+from muntin.kit import files
 from muntin.kit import log as kit_log
 from muntin.kit.errors import Internal, TimedOut
 from muntin.kit.log import fields
@@ -158,9 +159,8 @@ def _record(paths: ClusterPaths, table: ProcessTable) -> None:
         }
         for state in table.states.values()
     ]
-    temporary = paths.control.with_suffix(".new")
-    temporary.write_text(json.dumps({"supervisor": os.getpid(), "components": rows}, indent=1))
-    temporary.replace(paths.control)
+    text = json.dumps({"supervisor": os.getpid(), "components": rows}, indent=1)
+    files.put(paths.control, text.encode())
 
 
 def _shorten_logs(paths: ClusterPaths) -> None:

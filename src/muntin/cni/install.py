@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import muntin
+from muntin.kit import files
 from muntin.model.gates import Never
 from muntin.model.windows import GATES, Feature, Profile, is_open
 
@@ -48,9 +49,7 @@ def install(directory: Path, hns_socket: Path) -> None:
     python = Path(sys.executable).resolve()
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in launchers(hns_socket, python=python, source=source).items():
-        path = directory / name
-        path.write_text(text)
-        path.chmod(0o755)
+        files.put(directory / name, text.encode(), mode=0o755)
 
 
 def dsr_ranges() -> tuple[tuple[tuple[int, ...] | None, tuple[int, ...] | None], ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from muntin.kit import files
 from muntin.kit.errors import Invalid
 from muntin.seams.oci import layers, reference
 from muntin.seams.oci.manifest import ImageConfig, Platform
@@ -144,10 +145,7 @@ class ImageStore:
         return sum(record.size_bytes for record in self.all())
 
     def _write(self, record: ImageRecord) -> None:
-        path = self._path(record.id)
-        temporary = path.with_suffix(".part")
-        temporary.write_bytes(orjson.dumps(asdict(record)))
-        temporary.rename(path)
+        files.put(self._path(record.id), orjson.dumps(asdict(record)))
         self._seen = -1
 
     def _path(self, image_id: str) -> Path:

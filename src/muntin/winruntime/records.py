@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
+from muntin.kit import files
 from muntin.kit.errors import NotFound
 
 _RECORD = "record.json"
@@ -104,9 +105,7 @@ class Store(Generic[Record]):
         """Write a record; new or changed."""
         folder = self.folder(record.id)
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{_RECORD}"
-        temporary.write_bytes(orjson.dumps(asdict(record), default=_text))
-        temporary.rename(folder / _RECORD)
+        files.put(folder / _RECORD, orjson.dumps(asdict(record), default=_text))
         self._records[record.id] = record
 
     def remove(self, record_id: str) -> None:

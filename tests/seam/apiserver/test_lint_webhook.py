@@ -130,3 +130,13 @@ def test_it_must_be_said_where_it_runs(tmp_path):
     done = subprocess.run((*MUNTIN, *words), capture_output=True, text=True)
     assert done.returncode == 3
     assert "--url https://HOST:PORT or --in-cluster IMAGE" in done.stderr
+
+
+def test_half_a_pair_is_not_used(tmp_path):
+    key = tmp_path / "tls.key"
+    key.write_text("of the user")
+    words = ("--tls-dir", str(tmp_path), "--manifest", "--url", "https://192.0.2.1:443")
+    done = subprocess.run((*MUNTIN, *words), capture_output=True, text=True)
+    assert done.returncode == 3
+    assert f"{key} is there alone" in done.stderr
+    assert key.read_text() == "of the user"

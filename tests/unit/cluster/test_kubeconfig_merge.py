@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -117,6 +122,62 @@ def test_the_lock_of_client_go_is_respected(tmp_path, undo, monkeypatch):
     assert not path.exists()
 
 
+def killed_at(step, work):
+    """Whether ``work`` was killed when it came to its line number ``step``, of those that write."""
+    left = step
+
+    def writes(code):
+        by_hand = code.co_filename.endswith(("kubeconfig.py", "files.py"))
+        return by_hand or code.co_name in ("write_text", "write_bytes", "touch", "unlink")
+
+    def trace(frame, event, _):
+        nonlocal left
+        if event == "call":
+            return trace if writes(frame.f_code) else None
+        left -= event == "line"
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a fork beside threads of other tests
+        pid = os.fork()
+    if not pid:
+        sys.settrace(trace)
+        work()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("before", [None, THEIRS])
+def test_who_is_killed_at_any_line_leaves_nothing(tmp_path, before):
+    """Both ways; what was there before is there again after the next ``uninstall``."""
+    folder, undo = tmp_path / "kube", tmp_path / "undo"
+    path = folder / "config"
+    for work in (kubeconfig.install, kubeconfig.uninstall):
+        is_killed, step = True, 0
+        while is_killed:
+            if before is not None:
+                folder.mkdir(exist_ok=True)
+                path.write_text(before)
+            if work is kubeconfig.install:
+                is_killed = killed_at(step, lambda: kubeconfig.install(OURS, path, undo))
+                kubeconfig.install(OURS, path, undo)
+            else:
+                kubeconfig.install(OURS, path, undo)
+                is_killed = killed_at(step, lambda: kubeconfig.uninstall(undo))
+            kubeconfig.uninstall(undo)
+            found = {str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*")}
+            if before is None:
+                assert found <= {"kube"}, f"killed at line {step}"
+            else:
+                assert found == {"kube", "kube/config"}, f"killed at line {step}"
+                assert path.read_text() == before
+            shutil.rmtree(folder, ignore_errors=True)
+            step += 1
+        assert step > 30
+
+
 def test_a_link_is_followed(tmp_path, undo):
     real, link = tmp_path / "real", tmp_path / "config"
     real.write_text(THEIRS)
@@ -138,3 +199,14 @@ def test_which_file_is_written(tmp_path):
     assert kubeconfig.target(None, {"KUBECONFIG": "/no/a:/no/b"}) == Path("/no/b")
     assert kubeconfig.target(None, home) == Path("/home/u/.kube/config")
     assert kubeconfig.target(None, {**home, "KUBECONFIG": ""}) == Path("/home/u/.kube/config")
+
+
+def test_half_a_record_is_none(tmp_path, undo):
+    path = tmp_path / "config"
+    path.write_text(THEIRS)
+    undo.write_text('{"path": "/ho')
+    kubeconfig.uninstall(undo)
+    assert path.read_text() == THEIRS
+    kubeconfig.install(OURS, path, undo)
+    kubeconfig.uninstall(undo)
+    assert path.read_text() == THEIRS

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from muntin.kit import files
 from muntin.kit.errors import Invalid, NotFound, TimedOut
 from muntin.seams.cni.conf import NetworkConf, PluginConf, plugin_input
 from muntin.seams.cni.errors import INTERNAL, IO_FAILURE, cni_error, parse_error
@@ -224,9 +225,7 @@ class CniRunner:
         }
         path = self._cache_file(network, attachment)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        part.write_text(json.dumps(document))
-        part.replace(path)
+        files.put(path, json.dumps(document).encode())
 
     def _read_cache(self, network: NetworkConf, attachment: Attachment) -> dict[str, Any] | None:
         try:

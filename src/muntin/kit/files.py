@@ -1,0 +1,44 @@
+"""Files that are written in one step.
+
+Who reads such a file, and who comes after a process was killed while it wrote, finds what was
+there before or all that was to be written.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+
+def put(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Make ``path`` a file of ``data``; its folder must be there. Several may at once."""
+    _write(path, f".{path.name}.{os.getpid()}-{threading.get_ident()}", data, mode, None)
+
+
+def change(path: Path, data: bytes) -> None:
+    """Make ``data`` what ``path`` holds, on disk, too, while nobody else does: owner, mode and
+    symbolic links stay; a new file is for its folder's owner alone."""
+    real = path.resolve()
+    is_new = not real.exists()
+    model = (real.parent if is_new else real).stat()
+    mode = 0o600 if is_new else model.st_mode & 0o777
+    _write(real, f".{real.name}.new", data, mode, (model.st_uid, model.st_gid))
+
+
+def _write(path: Path, name: str, data: bytes, mode: int, owner: tuple[int, int] | None) -> None:
+    temporary = path.with_name(name)
+    temporary.unlink(missing_ok=True)  # of one that was killed
+    with open(temporary, "xb", opener=_for_us_alone) as file:  # noqa: PTH123: no opener there
+        file.write(data)
+        if owner is not None:
+            file.flush()
+            os.fsync(file.fileno())
+    temporary.chmod(mode)
+    if owner is not None and hasattr(os, "geteuid") and os.geteuid() == 0:  # not on Windows
+        os.chown(temporary, *owner)
+    temporary.replace(path)
+
+
+def _for_us_alone(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
