@@ -29,7 +29,7 @@ def change(path: Path, data: bytes) -> None:
 def _write(path: Path, name: str, data: bytes, mode: int, owner: tuple[int, int] | None) -> None:
     temporary = path.with_name(name)
     temporary.unlink(missing_ok=True)  # of one that was killed
-    with open(temporary, "xb", opener=_for_us_alone) as file:  # noqa: PTH123: no opener there
+    with open(temporary, "xb", opener=_for_us_alone) as file:
         file.write(data)
         if owner is not None:
             file.flush()
