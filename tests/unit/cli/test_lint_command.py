@@ -85,7 +85,7 @@ def test_what_cannot_be_written(run, tmp_path, monkeypatch):
     def refuse(path, data):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", refuse)
+    monkeypatch.setattr("muntin.kit.files.change", refuse)
     assert run("--fix", "bad.yaml")[0] == 2
     assert run("--fix", "--diff", "bad.yaml")[0] == 1
 
