@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from muntin.model import pods
 from watch_replay import Object, Replay, controller_of
-from workload_invariants import is_finished, is_up, name_of, target_of
+from workload_invariants import by_ordinal, is_finished, is_up, name_of, target_of
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 PROPAGATION = {"foregroundDeletion", "orphan"}
@@ -82,10 +82,7 @@ def _deployment(obj: Object, world: Replay) -> Iterator[str]:
 def _stateful_set(obj: Object, world: Replay) -> Iterator[str]:
     wanted = obj["spec"]["replicas"]
     yield from _counts(obj, wanted, ("replicas", "readyReplicas", "availableReplicas"))
-    own = {
-        int(pod["metadata"]["name"].rpartition("-")[2]): pod
-        for pod in world.of("pods", obj["metadata"]["uid"])
-    }
+    own = by_ordinal(obj["metadata"]["uid"], world)
     if sorted(own) != list(range(wanted)):
         yield f"its pods are {sorted(own)}, {wanted} wanted"
     rolling = obj["spec"]["updateStrategy"].get("rollingUpdate") or {}

@@ -56,6 +56,16 @@ def name_of(obj: Object) -> str:
     return f"{meta.get('namespace', '')}/{meta['name']}"
 
 
+def ordinal_of(pod: Object) -> int:
+    """The number of a StatefulSet's pod."""
+    return int(pod["metadata"]["name"].rpartition("-")[2])
+
+
+def by_ordinal(stateful_set: str, world: Replay) -> dict[int, Object]:
+    """The pods of the StatefulSet that has this uid."""
+    return {ordinal_of(pod): pod for pod in world.of("pods", stateful_set)}
+
+
 def is_up(pod: Object) -> bool:
     """Whether it serves, and will go on."""
     return pods.is_ready(pod) and pods.is_active(pod)
@@ -175,16 +185,14 @@ class InOrder:
         uid, spec = reference["uid"], owner.obj["spec"]
         if spec.get("podManagementPolicy") == "Parallel":
             return
-        ordinal = int(event.obj["metadata"]["name"].rpartition("-")[2])
+        ordinal = ordinal_of(event.obj)
         if event.type == "ADDED":
             since = self._gone.get((uid, ordinal), 0)
             if ordinal and self._good.get((uid, ordinal), -1) < since:
                 yield f"pod {name_of(event.obj)} was made before those before it were ready"
         if event.type == "DELETED":
             self._gone[uid, ordinal] = event.revision
-        here = {
-            int(pod["metadata"]["name"].rpartition("-")[2]): pod for pod in world.of("pods", uid)
-        }
+        here = by_ordinal(uid, world)
         number = 0
         while number in here and is_up(here[number]):
             number += 1

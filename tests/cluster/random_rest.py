@@ -11,7 +11,7 @@ from muntin.model import pods
 from muntin.model import resources as known
 from muntin.model.resources import Resource
 from watch_replay import Object, Replay
-from workload_invariants import is_finished
+from workload_invariants import by_ordinal, is_finished
 
 
 async def help_on(user: User, now: Replay) -> None:
@@ -25,10 +25,27 @@ async def help_on(user: User, now: Replay) -> None:
     for resource, patch, is_held in _AT_REST:
         for obj in filter(is_held, now.all(resource.plural)):
             await user.attempt("settle", partial(user.patch, resource, obj, patch))
+    for stateful_set in now.all("statefulsets"):
+        for pod in _never_taken(stateful_set, now):
+            await user.attempt("settle", partial(user.delete, known.PODS, pod))
     for resource in (known.REPLICA_SETS, known.PODS):
         for obj in filter(_is_left_alone, now.all(resource.plural, WILD)):
             gone = partial(user.delete, resource, obj, propagation_policy="Background")
             await user.attempt("settle", gone)
+
+
+def _never_taken(stateful_set: Object, now: Replay) -> list[Object]:
+    """Ended pods beyond the replicas, but the first of them: the controller takes the last pod
+    first, and none that is unavailable while one before it is; nor does it begin them anew.
+
+    Source: kube-controller-manager v1.36 stateful_set_control.go, processCondemned.
+    """
+    spec = stateful_set["spec"]
+    if spec.get("podManagementPolicy") == "Parallel":
+        return []
+    own = by_ordinal(stateful_set["metadata"]["uid"], now)
+    beyond = [number for number in sorted(own) if number >= spec["replicas"]]
+    return [own[number] for number in beyond if pods.is_terminal(own[number])][1:]
 
 
 def _is_left_alone(obj: Object) -> bool:

@@ -154,6 +154,12 @@ SET = stateful_set()
             [],
             ["delete pod web-4", "delete pod web-3"],
         ),
+        # nor are pods that ended begun anew once they are to go: both stay until a user takes one
+        (
+            [*(member(SET, n, phase="Running" if n < 3 else "Failed") for n in range(5))],
+            [],
+            ["delete pod web-4", "delete pod web-3"],
+        ),
         # pods of other names are let go, and those of this name and labels taken in
         ([pod("other-0", SET), member(SET, 0)], ["patch pod other-0"], ["patch pod other-0"]),
         ([pod("web-0", labels=APP)], ["patch pod web-0"], ["patch pod web-0"]),
