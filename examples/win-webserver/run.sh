@@ -67,7 +67,7 @@ assert [row["metadata"]["name"] for row in rows] == ["windowswebserver"], rows' 
 node_to_pod() {
     local ip first second
     for ip in $(pods '{.status.podIP}'); do
-        first=$(on master curl -s -m 5 "http://$ip" | tee -a "$why" | grep -o "<p>IP $ip callerCount [0-9]*" | head -1) || return
+        first=$(on master curl -s -m 5 --retry 10 --retry-connrefused "http://$ip" | tee -a "$why" | grep -o "<p>IP $ip callerCount [0-9]*" | head -1) || return
         second=$(on master curl -s -m 5 "http://$ip" | tee -a "$why" | grep -o "<p>IP $ip callerCount [0-9]*" | head -1) || return
         [ "${second##* }" -gt "${first##* }" ] || return
     done

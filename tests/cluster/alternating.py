@@ -44,11 +44,14 @@ class Alternating:
         self.more = asyncio.Event()  # of what is watched
         self.stale: list[str] = []
         self.switched = 0
+        self.over = False
 
     async def write(self, number: int) -> None:
-        """Change one object for ever, each time at the next server, and read it at another."""
+        """Change one object until it is over, each time at the next server; read it at another."""
         name = f"map-{number}"
         for turn in itertools.count(number):
+            if self.over:
+                return
             client = self._clients[turn % len(self._clients)]
             other = self._clients[(turn + 1) % len(self._clients)]
             try:
@@ -114,9 +117,8 @@ async def main(pki: str, namespace: str, *addresses: str) -> None:
     ]
     writing = [asyncio.ensure_future(work.write(number)) for number in range(KEYS)]
     await asyncio.to_thread(sys.stdin.read)
-    for task in writing:
-        task.cancel()
-    await asyncio.gather(*writing, return_exceptions=True)
+    work.over = True  # a write that is cut off might come after what is there was asked for
+    await asyncio.gather(*writing)
     _, there = await work.newest()
     newest = max(revision for _, _, revision in there)
     async with asyncio.timeout(60):

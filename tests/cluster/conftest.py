@@ -122,7 +122,7 @@ def user(cluster: Cluster, samples: None, request: pytest.FixtureRequest) -> Use
 
 @pytest.fixture(scope="session")
 def samples(cluster: Cluster) -> None:
-    """The pods of samples.py, Ready where they are to be."""
+    """The pods of samples.py, Ready where they are to be, that count and listen."""
     cluster.kubectl("create", "namespace", NAMESPACE)
     items = [*sample_pods("lin"), *sample_pods("win")]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
@@ -132,11 +132,21 @@ def samples(cluster: Cluster) -> None:
         eventually(
             lambda pod=f"{system}-half": _first_container(cluster, pod)["state"].get("terminated")
         )
+        half = ("get", "pod", f"{system}-half", "-n", NAMESPACE)
+        eventually(lambda pod=half: "1/2" in cluster.kubectl(*pod).stdout)
         eventually(lambda pod=f"{system}-crash": _first_container(cluster, pod)["restartCount"])
+        in_pod = ("-n", NAMESPACE, system, "-c", "main")
+        eventually(lambda where=in_pod: cluster.kubectl("logs", *where).stdout, what="a line")
+        web = f"/api/v1/namespaces/{NAMESPACE}/pods/{system}:80/proxy/"
+        eventually(
+            lambda path=web: not cluster.kubectl("get", "--raw", path, check=False).returncode,
+            what="an answer of the web server",
+        )
 
 
 def _first_container(cluster: Cluster, pod: str) -> Any:
-    return cluster.get("pod", pod, "-n", NAMESPACE)["status"]["containerStatuses"][0]
+    rows = cluster.get("pod", pod, "-n", NAMESPACE)["status"].get("containerStatuses")
+    return rows[0] if rows else {"state": {}, "restartCount": 0}
 
 
 @pytest.fixture(params=["lin", "win"])

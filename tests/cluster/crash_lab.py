@@ -107,18 +107,21 @@ def processes(cluster: Any, node: str, name: str) -> dict[str, int]:
 
 
 def hns(cluster: Any, node: str, path: str) -> Any:
-    """What the node's HNS answers to a GET."""
+    """What the node's HNS answers to a GET; None when it does not, or has no such object."""
     socket = f"/run/muntin/{cluster.name}/{node}/hns.sock"
     done = subprocess.run(
         ["curl", "--silent", "--max-time", "5", "--unix-socket", socket, f"http://hns{path}"],
         capture_output=True,
         timeout=10,
     )
-    return json.loads(done.stdout)["Output"] if done.returncode == 0 else None
+    return json.loads(done.stdout).get("Output") if done.returncode == 0 else None
 
 
 def network_state(cluster: Any, node: str) -> dict[str, Any] | None:
-    """A Windows node's networks, own endpoints, namespaces and virtual addresses; None if down."""
+    """A Windows node's networks, own endpoints, namespaces and virtual addresses.
+
+    None if it is down, or one of them went while it was looked at.
+    """
     found = {kind: hns(cluster, node, f"/v2/{kind}") for kind in ("networks", "namespaces")}
     endpoints, balancers = (
         hns(cluster, node, "/endpoints/"),
@@ -126,12 +129,15 @@ def network_state(cluster: Any, node: str) -> dict[str, Any] | None:
     )
     if None in (*found.values(), endpoints, balancers):
         return None
+    fronts = [_front(cluster, node, one) for one in balancers]
+    if None in fronts:
+        return None
     return {
         **found,
         "endpoints": sorted(
             (row["ID"], row["IPAddress"]) for row in endpoints if not row.get("IsRemoteEndpoint")
         ),
-        "balancers": sorted(json.dumps(_front(cluster, node, one)) for one in balancers),
+        "balancers": sorted(map(json.dumps, fronts)),
     }
 
 
@@ -139,6 +145,8 @@ def _front(cluster: Any, node: str, balancer: Any) -> Any:
     """A load balancer without the ids of its back ends: kube-proxy makes remote ones anew."""
     if not isinstance(balancer, dict):
         balancer = hns(cluster, node, f"/v2/loadbalancers/{balancer}")
+    if balancer is None:
+        return None
     return [
         balancer["FrontendVIPs"],
         balancer["PortMappings"],
@@ -148,6 +156,12 @@ def _front(cluster: Any, node: str, balancer: Any) -> Any:
 
 def held(cluster: Any, node: str) -> dict[str, list[str]]:
     """All that pods take on a node: what must be back when they are gone."""
+    while True:
+        with contextlib.suppress(FileNotFoundError):  # it went while it was looked at
+            return _held(cluster, node)
+
+
+def _held(cluster: Any, node: str) -> dict[str, list[str]]:
     state = Path("/var/lib/muntin", cluster.name, "nodes", node)
     mine = f"/run/muntin/{cluster.name}/{node}/"
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
@@ -195,9 +209,9 @@ def asked_all_the_time(url: str) -> Iterator[list[str]]:
     over = threading.Event()
 
     def ask() -> None:
-        words = ("curl", "-s", "-o", os.devnull, "-w", "%{http_code}", "--max-time", "3", url)
+        words = ("curl", "-s", "-o", os.devnull, "-w", "%{http_code}", "--max-time", "10", url)
         while not over.is_set():
-            codes.append(subprocess.run(words, capture_output=True, text=True, timeout=10).stdout)
+            codes.append(subprocess.run(words, capture_output=True, text=True, timeout=30).stdout)
             time.sleep(0.05)
 
     thread = threading.Thread(target=ask)

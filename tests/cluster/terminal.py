@@ -18,7 +18,7 @@ def typed(
     keys: Sequence[tuple[str, str]],
     *,
     cwd: Path | None = None,
-    patience_s: float = 30,
+    patience_s: float = 90,
 ) -> tuple[int, str]:
     """Exit code and screen of ``command``; each key is typed after a text is seen."""
     terminal, inner = pty.openpty()

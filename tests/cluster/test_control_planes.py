@@ -59,7 +59,7 @@ def holder(cluster: Cluster, lease: str) -> str:
 
 def kill(cluster: Cluster, name: str) -> None:
     """Kill a component; return when the supervisor has another one."""
-    before = pids(cluster)[name]
+    before = eventually(lambda: pids(cluster)[name], 60, f"{name} is there")
     os.kill(before, signal.SIGKILL)
     eventually(lambda: pids(cluster)[name] not in (0, before), 60, f"{name} is there again")
 
@@ -73,10 +73,18 @@ def test_both_serve_and_one_leads(planes: Cluster) -> None:
     assert eventually(lambda: endpoints(planes) == list(ADDRESSES), 60)
     for lease in LEASES:
         assert eventually(lambda lease=lease: holder(planes, lease), 60) in PLANES
-    names = planes.kubectl("get", "leases", "-n", "kube-system", "-o", "name").stdout.split()
-    assert len([name for name in names if "/apiserver-" in name]) == 2
-    events = planes.get("events", "-n", "kube-system", "--field-selector=reason=LeaderElection")
-    assert {row["involvedObject"]["name"] for row in events["items"]} == set(LEASES)
+
+    def servers() -> list[str]:
+        leases = planes.kubectl("get", "leases", "-n", "kube-system", "-o", "name").stdout.split()
+        return [name for name in leases if "/apiserver-" in name]
+
+    def told() -> set[str]:
+        selector = "--field-selector=reason=LeaderElection"
+        events = planes.get("events", "-n", "kube-system", selector)["items"]
+        return {row["involvedObject"]["name"] for row in events}
+
+    assert eventually(lambda: len(servers()) == 2, 60)
+    assert eventually(lambda: told() == set(LEASES), 60)
 
 
 def test_either_is_killed_while_others_write_and_watch(planes: Cluster) -> None:
@@ -139,10 +147,14 @@ def test_controllers_and_scheduler_go_on_elsewhere(planes: Cluster) -> None:
 def test_a_clean_end_gives_leases_free_at_once(planes: Cluster) -> None:
     leader = eventually(lambda: holder(planes, LEASES[0]), 60)
     before = transitions(planes, LEASES[0])
-    os.kill(pids(planes)[leader], signal.SIGTERM)
+    os.kill(eventually(lambda: pids(planes)[leader], 60), signal.SIGTERM)
     eventually(lambda: transitions(planes, LEASES[0]) > before, 60)
-    messages = planes.get("events", "-n", "kube-system")["items"]
-    assert any("stopped leading" in row["message"] for row in messages)
+
+    def told() -> bool:
+        events = planes.get("events", "-n", "kube-system")["items"]
+        return any("stopped leading" in row["message"] for row in events)
+
+    eventually(told, 60, "the event")
 
 
 def test_one_that_hangs_is_ended_and_another_does_its_work(planes: Cluster) -> None:

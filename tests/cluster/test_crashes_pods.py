@@ -68,7 +68,7 @@ def test_a_killed_container_is_started_again_in_its_sandbox(empty, what, exit_co
         return state.get("waiting", {}).get("reason") == "CrashLoopBackOff"
 
     eventually(waiting, 10, "CrashLoopBackOff")
-    assert "BackOff" in lab.reasons(empty, "w")
+    eventually(lambda: "BackOff" in lab.reasons(empty, "w"), 10, "the event")
 
 
 def test_a_killed_pause_process_makes_the_sandbox_anew(empty):
@@ -84,7 +84,7 @@ def test_a_killed_pause_process_makes_the_sandbox_anew(empty):
 
     eventually(again, 20, "another sandbox")
     empty.wait_ready("w")
-    assert "SandboxChanged" in lab.reasons(empty, "w")
+    eventually(lambda: "SandboxChanged" in lab.reasons(empty, "w"), 10, "the event")
     after = lab.held(empty, "win01")
     assert len(after["addresses"]) == len(before["addresses"]), "the first address is given back"
     assert len(after["namespaces"]) == len(before["namespaces"])
@@ -110,7 +110,7 @@ def test_pods_come_and_go_and_leave_nothing(empty):
     }
     manifest = {"apiVersion": "v1", "kind": "List"}
     own = lab.pids(empty)
-    network, sizes = lab.network_state(empty, "win01"), []
+    network, sizes = eventually(lambda: lab.network_state(empty, "win01")), []
     for count in (MANY, MANY // 2):
         empty.apply({**manifest, "items": [*items[:count], service]})
         empty.wait_ready("-l", "app=many")

@@ -6,6 +6,8 @@ import json
 import time
 from pathlib import Path
 
+from whole_cluster import eventually
+
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "examples/win-webserver/win-webserver.yaml"
 TITLE = "<H1>Windows Container Web Server</H1>"
@@ -53,11 +55,14 @@ def sample_is_served(world):
         time.sleep(0.1)
     pod = world.get("pods", "-l", "app=win-webserver")["items"][0]["metadata"]["name"]
     fetch = ("curl.exe", "-s", "-m", "5", f"http://{NAME}")
-    assert TITLE in world.kubectl("exec", pod, "--", *fetch).stdout
+    eventually(lambda: TITLE in world.kubectl("exec", pod, "--", *fetch, check=False).stdout)
     selector = "kubernetes.io/service-name=win-webserver"
-    (slice_,) = world.get("endpointslices", "-l", selector)["items"]
-    nodes = {row["topology"]["kubernetes.io/hostname"] for row in slice_["endpoints"]}
-    assert nodes == {"win01", "win02"}
+
+    def nodes():
+        (slice_,) = world.get("endpointslices", "-l", selector)["items"]
+        return {row["topology"]["kubernetes.io/hostname"] for row in slice_["endpoints"] or ()}
+
+    eventually(lambda: nodes() == {"win01", "win02"})
 
 
 def test_the_world_of_the_guide_of_1_9(other):

@@ -126,7 +126,7 @@ def test_an_indexed_job_completes_each_index(kube, system):
         assert "finalizers" not in pod["metadata"]
         said[index] = kube("logs", pod["metadata"]["name"]).split()[0]
     assert said == {"0": "0", "1": "1", "2": "2"}
-    assert "Completed" in reasons(kube, name)
+    eventually(lambda: "Completed" in reasons(kube, name))
 
 
 @pytest.mark.parametrize("system", NAMES)
@@ -135,7 +135,7 @@ def test_a_failing_job_reaches_its_limit(kube, system):
     status = found(kube, "job", f"fails-{system}")["status"]
     assert (status["failed"], status.get("active", 0)) == (1, 0)
     assert {row["reason"] for row in status["conditions"]} == {"BackoffLimitExceeded"}
-    assert "BackoffLimitExceeded" in reasons(kube, f"fails-{system}")
+    eventually(lambda: "BackoffLimitExceeded" in reasons(kube, f"fails-{system}"))
 
 
 @pytest.mark.parametrize("system", NAMES)
@@ -158,7 +158,8 @@ def test_a_suspended_job_runs_when_it_is_resumed(kube):
     eventually(lambda: not found(kube, *selector)["items"], 60, "the pod goes")
     status = found(kube, "job", "suspended")["status"]
     assert "failed" not in status
-    assert {"Suspended", "Resumed", "SuccessfulDelete"} <= reasons(kube, "suspended")
+    wanted = {"Suspended", "Resumed", "SuccessfulDelete"}
+    eventually(lambda: wanted <= reasons(kube, "suspended"))
 
 
 def test_a_cron_job_is_fired_again_and_again(kube):

@@ -84,8 +84,9 @@ def test_pods_come_while_they_spin_and_go_when_they_rest(cluster: Cluster) -> No
         assert status["lastScaleTime"]
         states = {row["type"]: row["status"] for row in status["conditions"]}
         assert states["AbleToScale"] == states["ScalingActive"] == "True"
-        told = {row["message"] for row in events(cluster, system)}
-        assert {UP, DOWN} <= told
+        eventually(
+            lambda name=system: {UP, DOWN} <= {row["message"] for row in events(cluster, name)}
+        )
         older = cluster.get("horizontalpodautoscalers.v1.autoscaling", system)
         assert older["spec"]["targetCPUUtilizationPercentage"] == 20
         assert "currentCPUUtilizationPercentage" in older["status"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from samples import BUSYBOX, SERVERCORE, SLEEP, User, container, pod
+from whole_cluster import eventually
 
 SECOND_IMAGE = {"lin": "busybox:latest", "win": "mcr.microsoft.com/windows/servercore:1809"}
 FIRST_IMAGE = {"lin": BUSYBOX, "win": SERVERCORE}
@@ -118,7 +119,11 @@ def test_scale(user: User, system: str, deployment: str):
     error = user.fails("scale", f"deployment/{deployment}", "--current-replicas=7", "--replicas=1")
     assert "7" in error
     user("scale", f"deployment/{deployment}", "--replicas=0")
-    user("wait", "pod", "-l", f"app={deployment}", "--for=delete", "--timeout=40s")
+    eventually(
+        lambda: not user("get", "pods", "-l", f"app={deployment}", "-o", "name"),
+        40,
+        "no pod is left",
+    )
 
 
 def test_rollouts(user: User, system: str, deployment: str):
@@ -159,17 +164,18 @@ def test_graceful_deletion_takes_as_long_as_the_pod_needs(user: User, system: st
     waited = user.run("wait", f"pod/{name}", "--for=delete", "--timeout=30s")
     # 1.20 takes it for an error when the pod is gone already
     assert waited.returncode == 0 or "found" in waited.stderr
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - started < 28
 
 
 def test_forced_deletion_is_at_once(user: User, system: str):
     name = f"{system}-forced"
     document = pod(system, name, container(system, "main", SLEEP[system]))
+    document["spec"]["terminationGracePeriodSeconds"] = 60
     user("create", "-f", "-", input=json.dumps(document))
     user("wait", f"pod/{name}", "--for=condition=Ready", "--timeout=30s")
     started = time.monotonic()
     assert "force deleted" in user("delete", "pod", name, "--grace-period=0", "--force")
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 30
     assert "not found" in user.fails("get", "pod", name)
 
 

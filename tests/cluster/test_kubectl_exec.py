@@ -41,7 +41,7 @@ def test_without_standard_input_it_is_empty(user: User, system: str):
     started = time.monotonic()
     done = user.run("exec", system, "-c", "main", "--", *command, input="abc\n")
     assert done.stdout == ""
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
 
 
 def test_much_output_arrives_whole(user: User, system: str):
@@ -153,7 +153,7 @@ def test_a_terminal_that_the_user_lacks_falls_back_to_logs(user: User, system: s
     name = f"{system}-noterm"
     done = user.run(
         *("run", name, "-it", "--rm", "--restart=Never", f"--image={image}"),
-        *(f"--overrides={overrides}", "--", shell, "-c", "sleep 1; echo done"),
+        *(f"--overrides={overrides}", "--", shell, "-c", "sleep 5; echo done"),
     )
     assert "tty and stderr cannot both be true" in done.stderr
 

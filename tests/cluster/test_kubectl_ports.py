@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from samples import Lines, User
+from whole_cluster import eventually
 
 
 @pytest.fixture
@@ -17,6 +18,8 @@ def service(user: User, system: str) -> Iterator[str]:
     name = f"{system}-web"
     user("expose", "pod", system, f"--name={name}", "--port=8080", "--target-port=80")
     try:
+        address = "jsonpath={.subsets[*].addresses[*].ip}"
+        eventually(lambda: user("get", "endpoints", name, "-o", address), what="an endpoint")
         yield name
     finally:
         user("delete", "service", name)
