@@ -93,7 +93,7 @@ def slice_of(name: str, endpoints: dict[str, str], *, port: int = 8080, protocol
     }
 
 
-async def eventually(check, timeout_s: float = 3.0) -> None:
+async def eventually(check, timeout_s: float = 15.0) -> None:
     """Await ``check`` until it is true; what it last said when it never is."""
     last = None
     try:

@@ -205,7 +205,10 @@ def test_udp_flows_leave_a_backend_that_is_gone(lab: Lab):
                     except (TimeoutError, ConnectionRefusedError):
                         return b""
 
-                assert (await who()).startswith(b"first")
+                async def at_first():
+                    return (await who()).startswith(b"first")
+
+                await eventually(at_first)
                 await api.put("endpointslices", slice_of("dns", {second_ip: "lin01"}, **udp))
 
                 async def moved():

@@ -207,9 +207,9 @@ def test_the_sandbox_lives_as_long_as_its_pause_process() -> None:
         [namespace] = netns.names(node.config.netns_prefix)
         assert _name_and_namespace(pid) == ("pause", netns.path_of(namespace).stat().st_ino)
         os.kill(pid, 9)
-        await asyncio.sleep(0.05)
-        [item] = (await node.cri.ListPodSandbox({}))["items"]
-        assert item["state"] == PodSandboxState.SANDBOX_NOTREADY
+        async with asyncio.timeout(10):
+            while not await _is_not_ready(node, sandbox):  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.02)
         await node.cri.StopPodSandbox({"pod_sandbox_id": sandbox})
         await node.cri.RemovePodSandbox({"pod_sandbox_id": sandbox})
         assert netns.names(node.config.netns_prefix) == []
@@ -217,6 +217,12 @@ def test_the_sandbox_lives_as_long_as_its_pause_process() -> None:
             await node.cri.PodSandboxStatus({"pod_sandbox_id": sandbox})
 
     on_node(test)
+
+
+async def _is_not_ready(node: Lab, sandbox: str) -> bool:
+    [item] = (await node.cri.ListPodSandbox({}))["items"]
+    assert item["id"] == sandbox
+    return bool(item.get("state") == PodSandboxState.SANDBOX_NOTREADY)
 
 
 async def _get(namespace: str) -> bytes:

@@ -623,7 +623,7 @@ def test_the_server_ends_gracefully():
         config = ApiServerConfig(
             kubernetes_version="1.34",
             service_account_key=KEY,
-            limits=LimitsConfig(shutdown_delay_s=0.3, shutdown_grace_s=5.0),
+            limits=LimitsConfig(shutdown_delay_s=2.0, shutdown_grace_s=5.0),
         )
         store = SlowStore()
         client = HttpClient()
@@ -644,7 +644,7 @@ def test_the_server_ends_gracefully():
         assert unready.status == 500
         assert b"[-]shutdown failed" in unready.body
         assert (await client.request("GET", url + "/livez")).status == 200
-        await asyncio.sleep(0.4)
+        await asyncio.sleep(2.2)
         store.gate.set()
         assert (await writing).status == 201
         assert (await watching).status == 200  # its body came to a proper end

@@ -144,7 +144,7 @@ def test_an_edited_definition_changes_what_is_shown(crontabs, namespace):
     crontabs("replace", "-f", "-", stdin=json.dumps(found))
     start = time.monotonic()
     assert "Where." in crontabs("explain", "ct.spec.zone")
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
     shown = crontabs.object("get", "ct", "one", "-n", namespace)
     assert shown["spec"]["zone"] == "here"
 

@@ -160,10 +160,10 @@ def test_errors_are_absorbed_as_the_language_says(environment):
 def test_loops_have_an_end(environment):
     variables = {"self": {"names": ["x"] * 300}}
     text = "self.names.all(a, self.names.all(b, self.names.all(c, a == b)))"
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
         environment.compile(text).evaluate(variables)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_growth_has_an_end(environment):

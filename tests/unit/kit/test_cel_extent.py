@@ -26,10 +26,10 @@ def evaluate(expression, **variables):
     ],
 )
 def test_a_long_text_in_each_step_of_a_long_loop_is_refused_at_once(expression):
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
         evaluate(expression, text=LONG, names=["x"] * 3000)
-    assert time.monotonic() - began < 0.5
+    assert time.process_time() - began < 1
 
 
 def test_what_looks_at_no_text_may_loop_beside_a_long_one():

@@ -91,7 +91,7 @@ def test_following_sees_what_is_written_and_a_rotated_file(log: Path) -> None:
         await clock.advance(0.2)
         over = True
         await clock.advance(0.2)
-        await asyncio.wait_for(task, 1)
+        await asyncio.wait_for(task, 10)
         return found
 
     assert asyncio.run(run()) == [b"six\n", b"seven\n"]

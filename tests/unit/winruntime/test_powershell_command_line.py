@@ -84,9 +84,9 @@ def test_shutdown_ends_it_and_interrupt_runs_finally(started):
         begin = time.monotonic()
         process.send_signal(number)
         rest = process.stdout.read()
-        assert process.wait(timeout=5) == 0x3A
+        assert process.wait(timeout=30) == 0x3A
         assert first + rest == out
-        assert time.monotonic() - begin < 2
+        assert time.monotonic() - begin < 30
 
 
 def test_whole_exit_code_is_reported(container_program, tmp_path):
