@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -58,7 +59,8 @@ class Killer:
         """Let what is stopped go on."""
         for pid in self._stopped:
             if pid in self._pids().values():
-                os.kill(pid, signal.SIGCONT)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
         self._stopped.clear()
 
     async def _once(self, choice: str) -> None:
@@ -89,7 +91,8 @@ class Killer:
         pid = self._pids()[name]
         if not pid:
             return
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it ended by itself meanwhile
+            os.kill(pid, signal.SIGKILL)
         await _until(lambda: self._pids()[name] not in (0, pid))
 
     async def _stop(self, name: str, seconds: float) -> None:
@@ -97,7 +100,10 @@ class Killer:
         pid = self._pids()[name]
         if not pid:
             return
-        os.kill(pid, signal.SIGSTOP)
+        try:
+            os.kill(pid, signal.SIGSTOP)
+        except ProcessLookupError:  # it ended by itself meanwhile
+            return
         self._stopped.add(pid)
         await asyncio.sleep(seconds)
         self.go_on()

@@ -98,8 +98,8 @@ def test_local_traffic_keeps_the_clients_address(balanced, pod):
     name = f"lb-local-{pod}"
     assert balanced.cluster.get("service", name)["spec"]["healthCheckNodePort"]
     assert meets(balanced, name, pod)
-    answers = {ask(balanced, name) for _ in range(12)}
-    assert answers == {f"{pod} {OUTSIDE}"}
+    wanted = {f"{pod} {OUTSIDE}"}
+    assert eventually(lambda: {ask(balanced, name) for _ in range(12)} == wanted, limit_s=60)
 
 
 def test_ranges_of_sources_hold_in_front_of_all_nodes(balanced):

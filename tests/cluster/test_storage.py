@@ -152,6 +152,8 @@ def test_volumes_that_are_retained_can_be_given_to_another_claim(
         *map(writer, SYSTEMS),
     )
     cluster.wait_ready(*SYSTEMS)
+    for name in SYSTEMS:
+        eventually(lambda name=name: lines_of(cluster, name) == ["here"])
     cluster.kubectl("delete", "pod", *SYSTEMS)
     names = {name: cluster.get("pvc", name)["spec"]["volumeName"] for name in SYSTEMS}
     refused = cluster.kubectl(
@@ -202,6 +204,8 @@ def test_stateful_sets_find_their_data_again(cluster: Cluster, namespace: str) -
         eventually(lambda name=name: cluster.kubectl("get", "pod", name, check=False).stdout)
     cluster.wait_ready(*names)
     uids = {name: cluster.get("pod", name)["metadata"]["uid"] for name in names}
+    for name in names:
+        eventually(lambda name=name: lines_of(cluster, name) == ["here"])
     cluster.kubectl("delete", "pod", *names)
     for name in names:
         eventually(

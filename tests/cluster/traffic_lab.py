@@ -69,7 +69,7 @@ class Place:
     name: str
     netns: str | None
 
-    def tcp(self, address: str, port: int, *, wait_s: float = 1.0, source_port: int = 0) -> str:
+    def tcp(self, address: str, port: int, *, wait_s: float = 4.0, source_port: int = 0) -> str:
         """The answer of a server, or why there is none."""
         with netns.socket_in(self.netns) as client:
             client.settimeout(wait_s)
@@ -93,7 +93,7 @@ class Place:
             except OSError as err:
                 return _failure(err)
 
-    def udp(self, address: str, port: int, *, wait_s: float = 1.0, data: bytes = b"?") -> str:
+    def udp(self, address: str, port: int, *, wait_s: float = 4.0, data: bytes = b"?") -> str:
         with netns.socket_in(self.netns, kind=socket.SOCK_DGRAM) as client:
             client.settimeout(wait_s)
             try:

@@ -46,7 +46,8 @@ def etcd(tmp_path_factory):
 @pytest.fixture(scope="session")
 def etcd_members(tmp_path_factory):
     """Three members of one etcd over TLS."""
-    lab = EtcdLab(tmp_path_factory.mktemp("members"), members=3)
+    patient = ("--heartbeat-interval=400", "--election-timeout=4000")  # for a busy machine
+    lab = EtcdLab(tmp_path_factory.mktemp("members"), members=3, flags=patient)
     try:
         yield lab
     finally:

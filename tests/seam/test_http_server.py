@@ -108,7 +108,7 @@ def test_endless_header_is_refused():
             for _ in range(20):
                 writer.write(b"y" * 100)
                 await writer.drain()
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0)
             answer = await reader.read()
             writer.close()
             return answer
@@ -224,11 +224,16 @@ def test_unix_socket(tmp_path):
 
 def test_close_lets_a_running_answer_end():
     async def main():
-        server = HttpServer(echo)
+        begun = asyncio.Event()
+
+        async def handler(request: Request) -> Response:
+            begun.set()
+            return await echo(request)
+
+        server = HttpServer(handler)
         port = await server.listen_tcp("127.0.0.1", 0)
         asking = asyncio.create_task(talk(port, b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"))
-        await until(lambda: server.connections > 0)
-        await asyncio.sleep(0.01)
+        await begun.wait()
         await server.close()
         return await asking
 
@@ -285,8 +290,8 @@ def test_close_ends_a_pushed_body_cleanly():
         writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         await reader.readuntil(b"5\r\nhello\r\n")
         started = asyncio.get_running_loop().time()
-        await server.close(grace_s=5)
-        assert asyncio.get_running_loop().time() - started < 1
+        await server.close(grace_s=20)
+        assert asyncio.get_running_loop().time() - started < 4, "not the whole grace"
         assert await reader.read() == b"0\r\n\r\n"
         writer.close()
 
@@ -307,15 +312,14 @@ def test_a_request_that_never_ends_is_refused():
 
 def test_an_idle_connection_is_closed_and_a_used_one_is_not():
     async def main():
-        async with serving(echo, Limits(idle_s=1.0)) as (server, port):
+        async with serving(echo, Limits(idle_s=4.0)) as (server, port):
             idle = asyncio.create_task(talk(port, b""))
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            for _ in range(4):
+            while not idle.done():
                 writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
                 answer = await reader.readuntil(b"GET /  ")
                 assert answer.startswith(b"HTTP/1.1 200")
-                await asyncio.sleep(0.4)
-            assert idle.done()
+                await asyncio.sleep(0.2)
             assert server.connections == 1
             writer.close()
 

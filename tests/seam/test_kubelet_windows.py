@@ -49,7 +49,7 @@ class Bench:
     def __init__(self, client: Client, fake: FakeRuntime, drive: Path) -> None:
         self.client, self.fake, self.drive = client, fake, drive
 
-    async def eventually(self, holds: Callable[[], Awaitable[Any]], timeout_s: float = 8.0) -> Any:
+    async def eventually(self, holds: Callable[[], Awaitable[Any]], timeout_s: float = 30.0) -> Any:
         end = time.monotonic() + timeout_s
         while not (value := await holds()):
             if time.monotonic() > end:

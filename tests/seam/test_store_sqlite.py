@@ -208,6 +208,11 @@ async def main():
     for n in range(1, 10**9):
         revision = await store.update("/k/a", b"%08d" % n * 1000, revision)
         print(n, log.stat().st_size, flush=True)
+        if n % 50 == 0:  # the thread that makes checkpoints gets its turn
+            store._writer._frames = 0
+            store._writer._dirty.set()
+            while not store._writer._frames:
+                await asyncio.sleep(0.001)
 
 asyncio.run(main())
 """

@@ -37,15 +37,21 @@ async def get(client: HttpClient, path: str) -> tuple[int, str]:
     return answer.status, answer.body.decode()
 
 
+async def logged(lab: Lab, client: HttpClient, path: str, text: str) -> None:
+    """Return when the log at ``path`` is ``text``; a ready pod has not written it all yet."""
+
+    async def written() -> bool:
+        return await get(client, path) == (200, text)
+
+    await lab.eventually(written)
+
+
 def test_logs_pods_and_stats(linux_node: Any) -> None:
     async def test(lab: Lab) -> None:
         await a_pod(lab)
         admin = lab.http_client("admin", "system:masters")
         assert await get(admin, "/healthz") == (200, "ok")
-        assert await get(admin, "/containerLogs/default/web/web") == (
-            200,
-            "line 1\nline 2\nline 3\n",
-        )
+        await logged(lab, admin, "/containerLogs/default/web/web", "line 1\nline 2\nline 3\n")
         assert await get(admin, "/containerLogs/default/web/web?tailLines=1") == (200, "line 3\n")
         status, text = await get(admin, "/containerLogs/default/web/none")
         assert (status, text) == (404, "container none is not valid for pod web")
@@ -78,12 +84,12 @@ def test_a_name_is_of_the_new_pod_while_the_one_before_it_ends(linux_node: Any) 
         admin = lab.http_client("admin", "system:masters")
         logs = "/containerLogs/default/web/web"
         ending = lab.kubelet.workers[await web(lab, "old")]
-        assert await get(admin, logs) == (200, "old\n")
+        await logged(lab, admin, logs, "old\n")
         await lab.client.delete(PODS, "web", "default", grace_period_s=0)
         await web(lab, "new")
         lab.kubelet.workers = {ending.uid: ending, **lab.kubelet.workers}  # it takes its time
-        assert await get(admin, logs) == (200, "new\n")
-        del lab.kubelet.workers[ending.uid]
+        await logged(lab, admin, logs, "new\n")
+        lab.kubelet.workers.pop(ending.uid, None)
         await admin.close()
 
     in_lab(linux_node, test)

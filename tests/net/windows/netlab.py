@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -137,6 +138,23 @@ async def serving(namespace: str, name: str, port: int = 8080) -> AsyncIterator[
         await server.wait_closed()
 
 
+T = TypeVar("T")
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """What ``work`` gives; TimeoutError after that many seconds in which this process ran."""
+    task = asyncio.ensure_future(work)
+    try:
+        for _ in range(round(seconds / 0.05)):
+            await asyncio.wait([task], timeout=0.05)
+            if task.done():
+                return task.result()
+        raise TimeoutError
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
 async def ask(
     namespace: str, address: str, port: int, *, timeout_s: float = 1.5, source: str = ""
 ) -> tuple[str, str] | str:
@@ -144,12 +162,15 @@ async def ask(
     loop = asyncio.get_running_loop()
     sock = netns.socket_in(namespace)
     sock.setblocking(False)
+
+    async def talk() -> bytes:
+        await loop.sock_connect(sock, (address, port))
+        return await loop.sock_recv(sock, 200)
+
     try:
         if source:
             sock.bind((source, 0))
-        async with asyncio.timeout(timeout_s):
-            await loop.sock_connect(sock, (address, port))
-            server, client = (await loop.sock_recv(sock, 200)).decode().split()
+        server, client = (await within(timeout_s, talk())).decode().split()
         return server, client
     except TimeoutError:
         return "lost"
@@ -172,11 +193,14 @@ async def ask_udp(
     loop = asyncio.get_running_loop()
     sock = netns.socket_in(namespace, kind=socket.SOCK_DGRAM)
     sock.setblocking(False)
+
+    async def talk() -> bytes:
+        await loop.sock_connect(sock, (address, port))
+        await loop.sock_sendall(sock, b"?")
+        return await loop.sock_recv(sock, 200)
+
     try:
-        async with asyncio.timeout(timeout_s):
-            await loop.sock_connect(sock, (address, port))
-            await loop.sock_sendall(sock, b"?")
-            server, client = (await loop.sock_recv(sock, 200)).decode().split()
+        server, client = (await within(timeout_s, talk())).decode().split()
         return server, client
     except TimeoutError:
         return "lost"
@@ -192,11 +216,14 @@ async def ping(namespace: str, address: str, *, timeout_s: float = 0.4) -> bool:
     loop = asyncio.get_running_loop()
     sock = netns.socket_in(namespace, kind=socket.SOCK_DGRAM, proto=socket.IPPROTO_ICMP)
     sock.setblocking(False)
+
+    async def talk() -> bytes:
+        sock.connect((address, 0))
+        await loop.sock_sendall(sock, b"\x08\x00\x00\x00\x00\x01\x00\x01muntin")
+        return await loop.sock_recv(sock, 100)
+
     try:
-        async with asyncio.timeout(timeout_s):
-            sock.connect((address, 0))
-            await loop.sock_sendall(sock, b"\x08\x00\x00\x00\x00\x01\x00\x01muntin")
-            return (await loop.sock_recv(sock, 100))[:1] == b"\x00"
+        return (await within(timeout_s, talk()))[:1] == b"\x00"
     except (TimeoutError, OSError):
         return False
     finally:

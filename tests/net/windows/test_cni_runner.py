@@ -103,6 +103,7 @@ def test_failures(tmp_path):
         runner = CniRunner([tmp_path], tmp_path / "cache", timeout_s=0.2)
         with pytest.raises(TimedOut, match='plugin type="slow"'):
             await runner.add(network({"type": "slow"}), attachment)
+        runner = CniRunner([tmp_path], tmp_path / "cache")
         with pytest.raises(CniError, match='plugin type="loud" failed: later') as caught:
             await runner.add(network({"type": "loud"}), attachment)
         assert caught.value.code == 11

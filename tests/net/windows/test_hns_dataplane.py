@@ -88,7 +88,7 @@ def test_services_between_pods(lab: Lab, windows_node, switching, dsr):
                 source = one.pod_address(10) if dsr else "172.31.0.11"
                 assert set(seen) == {("near", source), ("far", source)}
                 assert min(seen.values()) >= 8
-                answers = {await ask_udp(client, VIP, 80) for _ in range(12)}
+                answers = {await ask_udp(client, VIP, 80) for _ in range(30)}
                 assert answers == {("near", source), ("far", source)}
                 assert not await ping(client, VIP)
 

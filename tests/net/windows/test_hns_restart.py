@@ -17,6 +17,7 @@ from muntin.hns.links import port_name, switch_name
 from muntin.hns.loop import remove_all
 from muntin.kit import netns, nft
 from muntin.kit import rtnetlink as rt
+from muntin.kit.errors import Unavailable
 from muntin.model.windows_releases import build_named, profile_of
 from muntin.seams.hns import Kind
 from muntin.seams.hns.client import UnixHnsClient
@@ -47,10 +48,15 @@ async def start(config: HnsConfig) -> asyncio.subprocess.Process:
         str(config.netns),
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
     )
-    async with asyncio.timeout(5):
-        while not config.socket_path.exists():  # noqa: ASYNC110 - a file gives no event here
-            await asyncio.sleep(0.01)
-    return process
+    client = UnixHnsClient(str(config.socket_path))
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await client.enumerate(Kind.NETWORK)
+            except Unavailable:
+                await asyncio.sleep(0.01)
+            else:
+                return process
 
 
 def test_a_killed_hns_comes_back_to_what_it_promised(lab: Lab, tmp_path: Path):

@@ -107,7 +107,7 @@ def test_services_work_with_nothing_but_the_hns_socket(lab: Lab, tmp_path: Path)
                     async def served():
                         return await ask(client, VIP, 80) == expected
 
-                    await eventually(served, 5)
+                    await eventually(served)
                     # Deleting a load balancer through HNS alone stops its traffic, creating
                     # one alone starts it.
                     (balancer,) = await query_all(hns, Kind.LOAD_BALANCER)

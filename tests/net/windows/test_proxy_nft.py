@@ -98,14 +98,14 @@ def test_all_kinds_of_front_ends(lab: Lab):
             assert set(seen) == {("near", one_ip), ("far", one_ip)}
             assert min(seen.values()) >= 8
             # The node itself, by service IP and by its own node port.
-            assert {await ask(node, VIP, 80) for _ in range(12)} >= {("far", "172.31.0.11")}
+            assert {await ask(node, VIP, 80) for _ in range(30)} >= {("far", "172.31.0.11")}
             assert answered(await ask(node, "172.31.0.11", 30080))
             # From outside: the node's address on both ways, so that the answer comes back.
             answers = {await ask(outside.name, "172.31.0.11", 30080) for _ in range(20)}
             assert answers == {("far", "172.31.0.11"), ("near", _gateway("lin01", lab))}
             assert answered(await ask(outside.name, VIP, 80))
             # A pod behind its own service meets itself.
-            assert {(await ask(near, VIP, 80))[0] for _ in range(12)} == {"near", "far"}
+            assert {(await ask(near, VIP, 80))[0] for _ in range(30)} == {"near", "far"}
 
             # The policy Local: outside clients keep their address and meet local pods only.
             local = service("web", VIP, node_port=30080, externalTrafficPolicy="Local")
@@ -116,7 +116,7 @@ def test_all_kinds_of_front_ends(lab: Lab):
                 return answers == {("near", "172.31.0.1")}
 
             await eventually(kept)
-            assert {(await ask(one, "172.31.0.11", 30080))[0] for _ in range(12)} == {"near", "far"}
+            assert {(await ask(one, "172.31.0.11", 30080))[0] for _ in range(30)} == {"near", "far"}
             await api.put("endpointslices", slice_of("web", {far_ip: "lin02"}))
 
             async def dropped():

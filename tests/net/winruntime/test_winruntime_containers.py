@@ -205,6 +205,9 @@ def test_the_sandbox_lives_as_long_as_its_pause_process() -> None:
         assert status["status"]["network"]["ip"] == "127.0.0.1"
         pid = json.loads(status["info"]["info"])["pid"]
         [namespace] = netns.names(node.config.netns_prefix)
+        async with asyncio.timeout(10):  # it is named once its program runs
+            while _name_and_namespace(pid)[0] != "pause":  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.02)
         assert _name_and_namespace(pid) == ("pause", netns.path_of(namespace).stat().st_ino)
         os.kill(pid, 9)
         async with asyncio.timeout(10):
@@ -252,7 +255,13 @@ def _name_and_namespace(pid: int) -> tuple[str, int]:
 
 def test_limits_change_and_the_log_is_reopened_while_a_container_runs() -> None:
     async def test(node: Lab) -> None:
-        container = await node.run("long", "powershell", "-c", "'one'; Start-Sleep 2; 'two'")
+        go = node.config.host_drive / "Data/go"
+        go.parent.mkdir()
+        script = (
+            "'one'; while (-not (Test-Path C:\\in\\go)) { Start-Sleep -Milliseconds 100 }; 'two'"
+        )
+        mounts = [{"container_path": r"C:\in", "host_path": r"C:\Data"}]
+        container = await node.run("long", "powershell", "-c", script, mounts=mounts)
         log = node.config.host_drive / "var/log/pods/default_long/c/0.log"
         await _said(node, "long", "one")
         log.rename(log.with_suffix(".old"))
@@ -263,6 +272,7 @@ def test_limits_change_and_the_log_is_reopened_while_a_container_runs() -> None:
         assert status["resources"]["windows"] == resources
         stats = (await node.cri.ContainerStats({"container_id": container}))["stats"]
         assert 0 < stats["memory"]["available_bytes"]["value"] < 200 << 20
+        go.touch()
         await node.ended(container)
         assert node.stdout("long") == ["two"]
 

@@ -22,7 +22,7 @@ from muntin.seams.streams.spdy import SpdyConnection
 def on_node(test: Callable[[Lab], Awaitable[None]]) -> None:
     async def run() -> None:
         root = Path(tempfile.mkdtemp(prefix="w", dir="/tmp"))
-        async with lab(root) as node, asyncio.timeout(15):
+        async with lab(root) as node, asyncio.timeout(60):
             await test(node)
 
     asyncio.run(run())
@@ -156,7 +156,7 @@ def test_port_forward_reaches_into_the_pod_and_names_a_closed_port() -> None:
         runner = asyncio.ensure_future(connection.run())
         try:
             reply, _ = await _forward(connection, "80", "1")
-            for _ in range(100):  # until it listens
+            for _ in range(600):  # until it listens
                 if reply:
                     break
                 await asyncio.sleep(0.05)

@@ -41,8 +41,8 @@ class EtcdLab:
         self._folder, self._data, self._flags = folder, data or folder, flags
         self.pki = folder / "pki"
         certificates.ensure(resolve(apply(Draft(), Overrides(store="etcd"))), self.pki)
-        self.ports = free_ports(members)
-        self._peers = free_ports(members)
+        ports = free_ports(2 * members)
+        self.ports, self._peers = ports[:members], ports[members:]
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         for number in range(members):
             self.start(number)

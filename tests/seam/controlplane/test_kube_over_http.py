@@ -77,7 +77,7 @@ class Changes:
         informer.add_handler(OnChange(lambda *_: self._changed.set()))
 
     async def until(self, check):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while not check():
                 await self._changed.wait()
                 self._changed.clear()

@@ -129,6 +129,7 @@ def asked(monkeypatch) -> Iterator[list[str]]:
         thread.start()
         config = resolver.Configuration(("127.0.0.1",), "default.svc.cluster.local")
         monkeypatch.setattr(resolver, "PORT", server.server_address[1])
+        monkeypatch.setattr(resolver, "TIMEOUTS_S", (30.0,))
         monkeypatch.setattr(resolver, "configuration", lambda: config)
         monkeypatch.setattr(nslookup, "configuration", lambda: config)
         yield Names.asked
