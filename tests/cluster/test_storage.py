@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ def lines_of(cluster: Cluster, name: str) -> list[str]:
     return str(cluster.kubectl("logs", name, check=False).stdout).split()
 
 
+def wait_lines(cluster: Cluster, names: Iterable[str], *lines: str) -> None:
+    """Return when each of the pods has written just these lines."""
+    for name in names:
+        eventually(lambda name=name: lines_of(cluster, name) == list(lines), what=name)
+
+
 def events_about(cluster: Cluster, kind: str, name: str) -> set[str]:
     rows = cluster.get("events", "--field-selector", f"involvedObject.name={name}")["items"]
     return {row["reason"] for row in rows if row["involvedObject"]["kind"] == kind}
@@ -93,14 +100,14 @@ def test_claims_from_their_first_pod_to_their_end(cluster: Cluster, namespace: s
         assert found["status"]["phase"] == "Bound"
         assert found["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == nodes[name]
         assert "ProvisioningSucceeded" in events_about(cluster, "PersistentVolumeClaim", name)
-        eventually(lambda name=name: lines_of(cluster, name) == ["here"])
+    wait_lines(cluster, SYSTEMS, "here")
     # made anew, as a StatefulSet would, the pods find the node and the data
     cluster.kubectl("delete", "pod", *SYSTEMS)
     create(cluster, *map(writer, SYSTEMS))
     cluster.wait_ready(*SYSTEMS)
     for name in SYSTEMS:
         assert cluster.get("pod", name)["spec"]["nodeName"] == nodes[name]
-        eventually(lambda name=name: lines_of(cluster, name) == ["here", "here"])
+    wait_lines(cluster, SYSTEMS, "here", "here")
     _grow(cluster)
     # claims in use stay, and with them the volumes; both go with the pods
     cluster.kubectl("delete", "pvc", *SYSTEMS, "--wait=false")
@@ -152,8 +159,7 @@ def test_volumes_that_are_retained_can_be_given_to_another_claim(
         *map(writer, SYSTEMS),
     )
     cluster.wait_ready(*SYSTEMS)
-    for name in SYSTEMS:
-        eventually(lambda name=name: lines_of(cluster, name) == ["here"])
+    wait_lines(cluster, SYSTEMS, "here")
     cluster.kubectl("delete", "pod", *SYSTEMS)
     names = {name: cluster.get("pvc", name)["spec"]["volumeName"] for name in SYSTEMS}
     refused = cluster.kubectl(
@@ -170,8 +176,7 @@ def test_volumes_that_are_retained_can_be_given_to_another_claim(
         create(cluster, claim(name, keeping, volumeName=volume))
     create(cluster, *map(writer, SYSTEMS))
     cluster.wait_ready(*SYSTEMS)
-    for name in SYSTEMS:
-        eventually(lambda name=name: lines_of(cluster, name) == ["here", "here"])
+    wait_lines(cluster, SYSTEMS, "here", "here")
     cluster.kubectl("delete", "pod", *SYSTEMS)
     cluster.kubectl("delete", "pvc", *SYSTEMS)
     cluster.kubectl("delete", "pv", *names.values())
@@ -204,13 +209,10 @@ def test_stateful_sets_find_their_data_again(cluster: Cluster, namespace: str) -
         eventually(lambda name=name: cluster.kubectl("get", "pod", name, check=False).stdout)
     cluster.wait_ready(*names)
     uids = {name: cluster.get("pod", name)["metadata"]["uid"] for name in names}
-    for name in names:
-        eventually(lambda name=name: lines_of(cluster, name) == ["here"])
+    wait_lines(cluster, names, "here")
     cluster.kubectl("delete", "pod", *names)
+    wait_lines(cluster, names, "here", "here")
     for name in names:
-        eventually(
-            lambda name=name: lines_of(cluster, name) == ["here", "here"], what=f"{name} is back"
-        )
         assert cluster.get("pod", name)["metadata"]["uid"] != uids[name]
     cluster.kubectl("delete", "statefulset", *SYSTEMS)
     assert {row["status"]["phase"] for row in cluster.get("pvc")["items"]} == {"Bound"}

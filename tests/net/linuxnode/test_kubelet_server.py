@@ -87,8 +87,9 @@ def test_a_name_is_of_the_new_pod_while_the_one_before_it_ends(linux_node: Any) 
         await logged(lab, admin, logs, "old\n")
         await lab.client.delete(PODS, "web", "default", grace_period_s=0)
         await web(lab, "new")
-        lab.kubelet.workers = {ending.uid: ending, **lab.kubelet.workers}  # it takes its time
         await logged(lab, admin, logs, "new\n")
+        lab.kubelet.workers = {ending.uid: ending, **lab.kubelet.workers}  # it takes its time
+        assert await get(admin, logs) == (200, "new\n")
         lab.kubelet.workers.pop(ending.uid, None)
         await admin.close()
 

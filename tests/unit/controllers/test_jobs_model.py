@@ -141,7 +141,6 @@ class World:
 @pytest.mark.parametrize("indexed", [False, True])
 @settings(
     max_examples=25,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

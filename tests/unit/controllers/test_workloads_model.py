@@ -31,7 +31,6 @@ steps = st.lists(
 )
 often = settings(
     max_examples=20,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

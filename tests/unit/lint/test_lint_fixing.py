@@ -62,7 +62,7 @@ def mend(text, profile, unsafe):
     return fixed({"x.yaml": text}, [named(profile)], unsafe=unsafe)["x.yaml"]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(SPEC, st.sampled_from(PROFILES), st.booleans(), st.booleans())
 def test_what_is_mended_has_nothing_to_mend(spec, profile, unsafe, flow):
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}

@@ -102,7 +102,7 @@ KINDS = (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(kind=st.sampled_from(KINDS.split()), body=st.dictionaries(NAMES, SHAPES, max_size=5))
 def test_values_of_any_shape_are_no_accident(kind, body):
     import json
@@ -118,7 +118,7 @@ def test_values_of_any_shape_are_no_accident(kind, body):
         assert one.line > 0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(alphabet=" \n-:[]{}#&*|>!'\"ab1,\t%@`?{}", max_size=60))
 def test_texts_of_any_kind_are_no_accident(text):
     for one in lint_text(text):
