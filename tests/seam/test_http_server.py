@@ -100,6 +100,71 @@ def test_what_cannot_be_served_is_refused(data, status):
     assert run(main()).startswith(b"HTTP/1.1 %d " % status)
 
 
+CHUNKED = b"POST /a HTTP/1.1\r\nHost: a\r\nX-Many: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 1000])
+def test_trailer_fields_are_no_header_fields_of_this_or_the_next_request(pieces):
+    """Cut at many places: a parser that keeps the last field may hand it to the next request."""
+    seen = []
+
+    async def note(request):
+        seen.append((request.path, dict(request.headers), request.body))
+        return Response(200)
+
+    trailers = b"0\r\nImpersonate-User: admin\r\nX-Many: 2\r\nAuthorization: Bearer x\r\n\r\n"
+    data = CHUNKED + b"3\r\nabc\r\n" + trailers
+    data += b"GET /b HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n"
+
+    async def main():
+        async with serving(note) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            size = -(-len(data) // pieces)
+            for start in range(0, len(data), size):
+                writer.write(data[start : start + size])
+                await asyncio.sleep(0.001 if pieces > 1 else 0)
+            await reader.read()
+            writer.close()
+
+    run(main())
+    assert seen == [
+        ("/a", {"host": "a", "x-many": "1", "transfer-encoding": "chunked"}, b"abc"),
+        ("/b", {"host": "b", "connection": "close"}, b""),
+    ]
+
+
+@pytest.mark.parametrize("filler", [b"X: y\r\n", b"y" * 100])
+def test_endless_trailers_are_refused(filler):
+    async def main():
+        async with serving(echo, Limits(head=1000)) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(CHUNKED + b"3\r\nabc\r\n0\r\nX: ")
+            for _ in range(400):
+                writer.write(filler)
+                await asyncio.sleep(0)
+            answer = await reader.read()
+            writer.close()
+            return answer
+
+    assert run(main()).startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_body_of_tiny_chunks_is_taken():
+    async def main():
+        async with serving(echo, Limits(head=200)) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(CHUNKED)
+            for _ in range(1000):
+                writer.write(b"1\r\nx\r\n")
+                await asyncio.sleep(0)
+            writer.write(b"0\r\n\r\n")
+            answer = await reader.readuntil(b"x" * 1000)
+            writer.close()
+            return answer
+
+    assert run(main()).startswith(b"HTTP/1.1 200 ")
+
+
 def test_endless_header_is_refused():
     async def main():
         async with serving(echo, Limits(head=1000)) as (_, port):

@@ -253,6 +253,25 @@ def test_a_refused_upgrade_is_the_ordinary_answer(tmp_path):
     run(main())
 
 
+def test_trailer_fields_do_not_change_the_header_of_an_answer(tmp_path):
+    async def handle(reader, writer, nth):
+        while True:
+            await head_of(reader)
+            writer.write(
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n3\r\nabc\r\n"
+            )
+            writer.write(b"0\r\nX-A: 2\r\nLocation: /evil\r\n\r\n")
+
+    async def main():
+        async with scripted(handle, tmp_path / "s") as client:
+            for _ in range(2):  # the second time on the same connection
+                answer = await client.request("GET", "http://a/")
+                assert answer.body == b"abc"
+                assert answer.headers == {"transfer-encoding": "chunked", "x-a": "1"}
+
+    run(main())
+
+
 def test_a_header_cannot_smuggle_a_line(tmp_path):
     async def main():
         client = HttpClient(unix_socket=str(tmp_path / "none"))

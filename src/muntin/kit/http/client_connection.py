@@ -220,6 +220,8 @@ class Connection(asyncio.Protocol):
         self._start_answer()
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self.answered:
+            return  # a trailer field: the header was handed on already
         key = name.decode("latin-1").lower()
         text = value.decode("latin-1")
         self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text

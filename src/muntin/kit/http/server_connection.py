@@ -21,6 +21,7 @@ from muntin.kit.log import fields
 log = logging.getLogger(__name__)
 
 PIECE = 256 * 1024  # one write of a large body: bigger ones page-fault, smaller ones cost calls
+MOST_FRAMING = 8  # bytes of chunk sizes and line ends for each byte of a body; chunks may be tiny
 TOO_LARGE = "431 Request Header Fields Too Large"
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 
@@ -90,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._body: list[bytes] = []
         self._body_size = 0
         self._head_size = 0  # of its lines that are here
-        self._unfinished = 0  # bytes that came while it was not
+        self._unfinished = 0  # bytes of a header or of framing whose end is not here
         self._heads = 0
         self._in_head = False
         self._receiving_since = 0.0  # 0 while no request is half here
@@ -122,7 +123,7 @@ class Connection(asyncio.Protocol):
             return
         if self._finishing:
             return
-        heads = self._heads
+        heads, was_in_head, held = self._heads, self._in_head, self._body_size
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -130,9 +131,9 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             if self._refused is None:
                 self._refuse(400, f"malformed HTTP request: {error}")
-        if self._in_head and heads == self._heads:
-            self._unfinished += len(data)
-            if self._unfinished > self._limits.head:
+        if heads == self._heads and self._receiving_since and was_in_head == self._in_head:
+            self._unfinished += len(data) - (self._body_size - held)
+            if self._unfinished > self._limits.head + MOST_FRAMING * self._body_size:
                 self._refuse(431, TOO_LARGE)
 
     def eof_received(self) -> bool:
@@ -219,6 +220,8 @@ class Connection(asyncio.Protocol):
         if self._head_size > self._limits.head:
             self._refuse(431, TOO_LARGE)
             return
+        if not self._in_head:
+            return  # a trailer field: it must not add to the header that authentication reads
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         if key in self._headers:  # joined at the end: many would be copied again and again
             self._repeated.setdefault(key, [self._headers[key]]).append(text)
@@ -227,6 +230,7 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._unfinished = 0
         for key, texts in self._repeated.items():
             self._headers[key] = ", ".join(texts)
         length = self._headers.get("content-length", "0")
