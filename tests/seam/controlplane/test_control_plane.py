@@ -261,6 +261,28 @@ def test_what_a_deployment_owns_goes_with_it(policy):
     run(scenario)
 
 
+def test_a_circle_of_owners_is_deleted_in_the_foreground():
+    """Upstream: "Garbage collector should not be blocked by dependency circle"."""
+
+    async def scenario(plane):
+        names = ("a", "b", "c")
+        made = [
+            await plane.admin.create(CONFIG_MAPS, {"metadata": {"name": name}}, "default")
+            for name in names
+        ]
+        for name, owner in zip(names, (made[2], *made[:2]), strict=True):
+            reference = {
+                "apiVersion": "v1", "kind": "ConfigMap", "name": owner["metadata"]["name"],
+                "uid": owner["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True,
+            }  # fmt: skip
+            await change(plane, CONFIG_MAPS, name, {"metadata": {"ownerReferences": [reference]}})
+        await plane.admin.delete(CONFIG_MAPS, "a", "default", propagation_policy="Foreground")
+        for name in names:
+            await plane.gone(CONFIG_MAPS, name, "default")
+
+    run(scenario, nodes=())
+
+
 def test_orphans_stay_and_are_adopted():
     async def scenario(plane):
         await plane.admin.create(DEPLOYMENTS, workload("Deployment", replicas=2))

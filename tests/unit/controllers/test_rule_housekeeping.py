@@ -151,6 +151,23 @@ def test_dependents_of_an_owner_that_waits_for_them_go():
     assert delete.propagation_policy == "Foreground"
 
 
+def test_an_owner_that_waits_takes_dependents_that_do_not_block_it():
+    loose = pod("a", OWNER)
+    loose["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = False
+    assert said(collect(loose, owners=[deleting("foregroundDeletion")])) == ["delete pod a"]
+
+
+def test_a_circle_of_owners_is_unblocked():
+    waiting = pod("b", deletionTimestamp=at(), finalizers=["foregroundDeletion"])
+    actions = collect(
+        pod("a", OWNER), owners=[deleting("foregroundDeletion")], dependents=[waiting]
+    )
+    assert said(actions) == ["patch pod a", "delete pod a"]
+    (reference,) = actions[0].patch["metadata"]["ownerReferences"]
+    assert reference == {**owner_ref(OWNER), "blockOwnerDeletion": False}
+    assert actions[1].propagation_policy == "Foreground"
+
+
 def test_orphans_stay_without_the_reference():
     actions = collect(
         deleting("orphan", "mine"), dependents=[pod("a", OWNER)], resource=REPLICA_SETS

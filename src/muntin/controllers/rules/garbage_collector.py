@@ -79,7 +79,7 @@ def _by_owners(snapshot: Snapshot) -> list[Action]:
         owner = snapshot.owners.get(reference["uid"])
         if owner is None:
             dangling.append(reference)
-        elif reference.get("blockOwnerDeletion") and owner.is_waiting_for_dependents():
+        elif owner.is_waiting_for_dependents():
             waiting.append(reference)
         else:
             solid.append(reference)
@@ -87,10 +87,24 @@ def _by_owners(snapshot: Snapshot) -> list[Action]:
         gone = {reference["uid"] for reference in (*dangling, *waiting)}
         return [_without_owners(node, gone)] if gone else []
     if waiting and snapshot.dependents:
-        return [_delete(node, "Foreground")]
+        return [*_unblocked(snapshot), _delete(node, "Foreground")]
     if ORPHAN in node.finalizers:
         return [_delete(node, "Orphan")]
     return [_delete(node, "Foreground" if FOREGROUND in node.finalizers else "Background")]
+
+
+def _unblocked(snapshot: Snapshot) -> list[Action]:
+    """Stop blocking the owners if a dependent waits, too: they may form a circle.
+
+    As upstream, a false positive is possible: the dependent need not lead back to this object.
+    """
+    references = snapshot.node.obj["metadata"].get("ownerReferences") or ()
+    if not any(dependent.is_waiting_for_dependents() for dependent in snapshot.dependents):
+        return []
+    if not any(reference.get("blockOwnerDeletion") for reference in references):
+        return []
+    free = [{**reference, "blockOwnerDeletion": False} for reference in references]
+    return [_patch(snapshot.node, {"ownerReferences": free})]
 
 
 def _foreground(snapshot: Snapshot) -> list[Action]:
