@@ -54,6 +54,15 @@ _FIELDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("certificates.k8s.io", "certificatesigningrequests"): ("spec.signerName",),
 }
 
+# Events are stored as core events: the name of a field there, by its name in the newer group.
+# Source: kubernetes v1.34 pkg/apis/events/v1/conversion.go.
+_STORED: dict[tuple[str, str], dict[str, str]] = {
+    ("events.k8s.io", "events"): {
+        **{f"regarding.{field}": f"involvedObject.{field}" for field in _REFERENCE},
+        "reportingController": "reportingComponent",
+    },
+}
+
 _term = re.compile(r"((?:\\.|[^\\])*?)(!=|==|=)((?:\\.|[^\\])*)", re.S).fullmatch
 _escape = re.compile(r"\\(.)", re.S)
 
@@ -103,12 +112,14 @@ def parse_fields(
 ) -> FieldSelector:
     """The selector that ``text`` writes, over the fields of ``resource`` (any, if None).
 
-    A custom resource has no others than those ``offered``.
+    A custom resource has no others than those ``offered``. The selector names fields as stored
+    objects do (`object_fields`).
 
     Raises:
         Invalid: bad syntax, or a field that the resource does not offer, in upstream's words.
     """
     requirements = []
+    stored = _STORED.get((resource.group, resource.plural), {}) if resource is not None else {}
     for term in _split(text):
         if not term:
             continue
@@ -117,7 +128,9 @@ def parse_fields(
             raise Invalid(f"invalid selector: '{text}'; can't understand '{term}'")
         field, operator, value = match.groups()
         _check_field(field, resource, offered)
-        requirements.append(FieldRequirement(field, _unescape(value, text), operator == "!="))
+        requirements.append(
+            FieldRequirement(stored.get(field, field), _unescape(value, text), operator == "!=")
+        )
     return FieldSelector(tuple(requirements))
 
 

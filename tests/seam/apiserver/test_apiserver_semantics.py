@@ -602,6 +602,9 @@ def test_events_have_two_forms():
             "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Done",
         )
         assert len(listed["items"]) == 1
+        newer = "/apis/events.k8s.io/v1/namespaces/default/events?fieldSelector="
+        assert len((await api("GET", f"{newer}regarding.name%3Done"))["items"]) == 1
+        assert len((await api("GET", f"{newer}reportingController%3Dother"))["items"]) == 0
 
     run(scenario)
 

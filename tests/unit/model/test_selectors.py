@@ -6,7 +6,7 @@ import pytest
 
 from muntin.kit.errors import Invalid
 from muntin.model import selectors
-from muntin.model.resources import DEPLOYMENTS, EVENTS, NODES, PODS
+from muntin.model.resources import DEPLOYMENTS, EVENTS, EVENTS_V1, NODES, PODS
 
 LABELS = {"app": "web", "tier": "front", "n": "5", "empty": ""}
 
@@ -127,6 +127,30 @@ def test_fields_that_a_kind_does_not_offer() -> None:
         selectors.parse_fields("spec.replicas=1", DEPLOYMENTS)
     with pytest.raises(Invalid, match="can't understand 'a'"):
         selectors.parse_fields("a", PODS)
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("regarding.uid=u,regarding.kind=Pod", True),
+        ("reportingController=kubelet,type=Warning", True),
+        ("reportingController!=kubelet", False),
+        ("regarding.name=other", False),
+    ],
+)
+def test_events_of_the_newer_group_are_selected_by_its_field_names(
+    text: str, expected: bool
+) -> None:
+    event = {
+        "metadata": {"name": "e", "namespace": "default"},
+        "involvedObject": {"kind": "Pod", "uid": "u", "name": "one"},
+        "reportingComponent": "kubelet",
+        "type": "Warning",
+    }
+    chosen = selectors.parse_fields(text, EVENTS_V1)
+    assert chosen.matches(selectors.object_fields(EVENTS, event)) is expected
+    with pytest.raises(Invalid, match=r"field label not supported: involvedObject\.uid"):
+        selectors.parse_fields("involvedObject.uid=u", EVENTS_V1)
 
 
 def test_fields_of_events_and_nodes() -> None:
