@@ -74,13 +74,19 @@ def rfc3339(seconds: float, *, micros: bool = False) -> str:
     """A Kubernetes timestamp: ``2026-01-02T03:04:05Z``, with ``micros`` a MicroTime."""
     if not micros:
         return _second(math.floor(seconds))
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return time_text(datetime.fromtimestamp(seconds, UTC), micros=True)
+
+
+def time_text(moment: datetime, *, micros: bool = False) -> str:
+    """`rfc3339` of ``moment``, which is in UTC. The year has four digits, also before 1000."""
+    timespec = "microseconds" if micros else "seconds"
+    return moment.replace(tzinfo=None).isoformat(timespec=timespec) + "Z"
 
 
 @lru_cache(maxsize=16)
 def _second(second: int) -> str:
     """The text of one second, in which many things may happen."""
-    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time_text(datetime.fromtimestamp(second, UTC))
 
 
 def parse_rfc3339(text: str) -> float:

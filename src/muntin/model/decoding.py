@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+from muntin.kit.clock import time_text
 from muntin.kit.errors import Invalid
 from muntin.model import quantity
 from muntin.model.resources import Resource
@@ -386,7 +387,7 @@ def _time(value: Any) -> str:
     if isinstance(value, str) and _seconds_form(value):
         _instant(value, "2006-01-02T15:04:05Z07:00")
         return value
-    return _instant(value, "2006-01-02T15:04:05Z07:00").strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time_text(_instant(value, "2006-01-02T15:04:05Z07:00"))
 
 
 def _micro_time(value: Any) -> str:
@@ -394,7 +395,7 @@ def _micro_time(value: Any) -> str:
     stamp = _instant(value, layout)
     if _micro_form(str(value)):
         return str(value)
-    return stamp.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return time_text(stamp, micros=True)
 
 
 _SPECIAL: dict[str, Callable[[Any], Any]] = {

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from muntin.kit.clock import time_text
+
 
 def text_of(seconds: float) -> str:
     """A Time: ``2026-01-02T03:04:05Z``."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time_text(datetime.fromtimestamp(seconds, UTC))
 
 
 def micro_text_of(seconds: float) -> str:
     """A MicroTime: ``2026-01-02T03:04:05.000006Z``."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return time_text(datetime.fromtimestamp(seconds, UTC), micros=True)
 
 
 def seconds_of(text: str | None) -> float | None:

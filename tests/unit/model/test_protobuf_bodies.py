@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from muntin.kit import clock
 from muntin.kit.protobuf import write_varint
-from muntin.model import protobuf, schema
+from muntin.model import protobuf, schema, times
 from muntin.model.decoding import Undecodable, decode
-from muntin.model.resources import PODS
+from muntin.model.resources import LEASES, PODS
 
 
 def text(number: int, data: bytes | str) -> bytes:
@@ -66,6 +69,26 @@ def test_empty_plain_values_are_dropped_pointers_are_kept() -> None:
 
 def test_a_zero_time_is_no_time() -> None:
     assert decoded("v1", "ConfigMap", text(1, text(8, b""))) == {"metadata": {}}
+
+
+def test_years_before_1000_have_four_digits() -> None:
+    first = number(1, -62135596800)  # year 1
+    lease = decoded("coordination.k8s.io/v1", "Lease", text(2, text(4, first)))
+    assert lease == {"spec": {"renewTime": "0001-01-01T00:00:00.000000Z"}}
+    read = decode(schema.load("1.34"), LEASES, {
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"creationTimestamp": "0999-12-31T23:59:59.5Z"},
+        "spec": {"renewTime": "0001-01-01T01:00:00.000000+01:00"},
+    })  # fmt: skip
+    assert read.object["spec"] == lease["spec"]
+    assert read.object["metadata"]["creationTimestamp"] == "0999-12-31T23:59:59Z"
+    early = datetime(999, 12, 31, tzinfo=UTC).timestamp()
+    assert times.text_of(early) == clock.rfc3339(early) == "0999-12-31T00:00:00Z"
+    assert (
+        times.micro_text_of(early)
+        == clock.rfc3339(early, micros=True)
+        == ("0999-12-31T00:00:00.000000Z")
+    )
 
 
 def test_bytes_and_maps() -> None:
