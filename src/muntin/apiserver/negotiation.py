@@ -38,14 +38,21 @@ class Format:
 PLAIN = Format()
 
 
-def negotiated(accept: str) -> Format | None:
-    """The format for an Accept header; None if nothing in it can be answered."""
-    return (_remembered if len(accept) <= MOST_REMEMBERED else _negotiated)(accept)
+def negotiated(accept: str, *, has_table: bool = True) -> Format | None:
+    """The format for an Accept header; None if nothing in it can be answered.
+
+    What has no Table (``has_table`` false) is answered in another form that the header names.
+    """
+    if len(accept) <= MOST_REMEMBERED:
+        return _remembered(accept, has_table)
+    return _negotiated(accept, has_table)
 
 
-def _negotiated(accept: str) -> Format | None:
+def _negotiated(accept: str, has_table: bool) -> Format | None:
     otherwise = None
     for media, wanted in _clauses(accept):
+        if not has_table and wanted.get("as") == TABLE:
+            continue
         if media in (JSON, *_ANY):
             found = _format(wanted, JSON)
             if found is not None:

@@ -45,8 +45,8 @@ PIECE_ITEMS = 64  # of a list joined at a time: about 256 KB, below the sizes th
 SMALL_LIST = 128
 
 
-def negotiate(request: ApiRequest) -> Format:
-    """The format for ``request``.
+def negotiate(request: ApiRequest, *, has_table: bool = True) -> Format:
+    """The format for ``request``, whose answer may have no Table.
 
     Raises:
         ApiError: 406, what the client accepts is none that can be had.
@@ -54,7 +54,7 @@ def negotiate(request: ApiRequest) -> Format:
     accept = request.http.headers.get("accept", "")
     if not accept:
         return PLAIN
-    found = negotiated(accept)
+    found = negotiated(accept, has_table=has_table)
     if found is None:
         raise _nothing_for(request, accept)
     if found.media != JSON:
@@ -263,6 +263,17 @@ _Many = Callable[[list[Item]], bytes]
 def _version_of(raw: bytes) -> str:
     metadata = orjson.loads(bytes(_metadata(raw).metadata))
     return str(metadata.get("resourceVersion", ""))
+
+
+def unstored_response(value: dict[str, Any], form: Format, code: int) -> Response:
+    """An answer with an object that no resource stores: a review, a token request."""
+    if form.kind == PARTIAL:
+        value = {
+            "kind": PARTIAL,
+            "apiVersion": f"{META_GROUP}/{form.version}",
+            "metadata": value["metadata"],
+        }
+    return json_response(value, code)
 
 
 def json_response(value: object, code: int = 200) -> Response:

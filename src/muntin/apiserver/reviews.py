@@ -25,7 +25,12 @@ Object = dict[str, Any]
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
-    """The review with its status filled in."""
+    """The review with its status filled in.
+
+    Raises:
+        ApiError: 406, the client accepts nothing but a Table, which reviews do not have.
+    """
+    form = output.negotiate(request, has_table=False)
     row = request.target
     newest = storage_version(row)
     asked = convert.to_stored(bodies.read(request, core.schema, row), row, newest)
@@ -39,7 +44,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
     found = {"kind": row.kind, "apiVersion": row.api_version, "metadata": metadata}
     if "spec" in obj:
         found["spec"] = convert.to_version(obj, row, newest)["spec"]
-    return output.json_response({**found, "status": answer}, 201)
+    return output.unstored_response({**found, "status": answer}, form, 201)
 
 
 # -- access -----------------------------------------------------------------------------------

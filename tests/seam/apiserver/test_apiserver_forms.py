@@ -151,6 +151,33 @@ def test_what_cannot_be_had(accept):
     run(scenario)
 
 
+@pytest.mark.parametrize(
+    "path, body",
+    [
+        ("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+         {"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}),
+        ("/api/v1/namespaces/default/serviceaccounts/default/token", {"spec": {}}),
+    ],
+)  # fmt: skip
+def test_reviews_and_token_requests_have_no_table(path, body):
+    """Upstream: "should return a 406 for a backend which does not implement metadata"."""
+
+    async def scenario(_, api):
+        refused = await api("POST", path, body, headers={"accept": TABLE}, code=406)
+        assert refused["reason"] == "NotAcceptable"
+        for name in ("binding", "eviction"):
+            pod = f"/api/v1/namespaces/default/pods/none/{name}"
+            await api("POST", pod, {}, headers={"accept": TABLE}, code=406)
+        either = {"accept": f"{TABLE},application/json"}
+        assert "status" in await api("POST", path, body, headers=either)
+        partial = {"accept": TABLE.replace("Table", "PartialObjectMetadata")}
+        assert (await api("POST", path, body, headers=partial)).keys() == {
+            "kind", "apiVersion", "metadata"
+        }  # fmt: skip
+
+    run(scenario)
+
+
 def test_a_body_in_cbor_is_refused():
     async def scenario(_, api):
         headers = {"content-type": "application/cbor"}

@@ -29,6 +29,12 @@ def test_formats(accept: str, wanted: Format | None) -> None:
     assert negotiated(accept) == wanted  # from memory, too
 
 
+def test_what_has_no_table() -> None:
+    assert negotiated(TABLE, has_table=False) is None
+    assert negotiated(f"{TABLE},application/json", has_table=False) == Format()
+    assert negotiated(TABLE) == Format("Table")  # memory tells them apart
+
+
 def test_what_can_be_had_in_no_such_form_is_known_all_the_same() -> None:
     assert is_known("application/json;as=x")
     assert not is_known(MANY)

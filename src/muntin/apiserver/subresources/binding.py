@@ -23,7 +23,12 @@ _SUBRESOURCE = PODS.subresource("binding")
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
-    """Bind the pod that the path (or, for ``bindings``, the body) names."""
+    """Bind the pod that the path (or, for ``bindings``, the body) names.
+
+    Raises:
+        ApiError: 406, the client accepts nothing but a Table.
+    """
+    output.negotiate(request, has_table=False)
     type_ = core.schema.kind_type("", "v1", "Binding")
     assert type_ is not None
     binding = bodies.read_as(request, type_, "v1", "Binding", core.schema)

@@ -36,7 +36,12 @@ _MARK = {
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
-    """Evict the pod, or answer 429 when its budget is used up."""
+    """Evict the pod, or answer 429 when its budget is used up.
+
+    Raises:
+        ApiError: 406, the client accepts nothing but a Table.
+    """
+    output.negotiate(request, has_table=False)
     options = await _options(core, request)
     for _ in range(writes.RETRIES):
         item = writes.find(core, request)

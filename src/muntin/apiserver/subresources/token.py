@@ -31,7 +31,12 @@ _KINDS = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
 
 
 async def run(core: Core, request: ApiRequest) -> Response:
-    """The TokenRequest with the token in its status."""
+    """The TokenRequest with the token in its status.
+
+    Raises:
+        ApiError: 406, the client accepts nothing but a Table, which this kind does not have.
+    """
+    form = output.negotiate(request, has_table=False)
     type_ = core.schema.kind_type("authentication.k8s.io", "v1", "TokenRequest")
     assert type_ is not None
     asked = bodies.read_as(request, type_, "v1", "TokenRequest", core.schema)
@@ -66,7 +71,7 @@ async def run(core: Core, request: ApiRequest) -> Response:
         "spec": {**spec, "audiences": audiences, "expirationSeconds": seconds},
         "status": {"token": token, "expirationTimestamp": rfc3339(int(now) + seconds)},
     }
-    return output.json_response(answer, 201)
+    return output.unstored_response(answer, form, 201)
 
 
 def _check_metadata(request: ApiRequest, account: Item, metadata: Object) -> None:
