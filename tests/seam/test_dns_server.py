@@ -14,10 +14,10 @@ from muntin.seams.kube import ObjectList, WatchEvent
 
 
 class Client:
-    """A KubeClient of two lists and the events that a test sends."""
+    """A KubeClient of three lists and the events that a test sends."""
 
     def __init__(self):
-        self.events = {"Service": asyncio.Queue(), "EndpointSlice": asyncio.Queue()}
+        self.events = {kind: asyncio.Queue() for kind in ("Namespace", "Service", "EndpointSlice")}
         self.version = 1
 
     async def list(self, resource, namespace=None, **_):
@@ -91,6 +91,20 @@ def test_services_come_and_go(tcp):
             )
             await until(where, name, ["10.244.1.3"])
             client.send("Service", "DELETED", "web", spec={})
+            await until(where, name, [])
+
+    asyncio.run(scenario())
+
+
+def test_pods_have_names_where_their_namespace_exists():
+    async def scenario():
+        client = Client()
+        async with serving(client) as where:
+            name = "10-244-0-32.quiet.pod.cluster.local"
+            assert (await ask(where, name)).header.rcode == 3
+            client.send("Namespace", "ADDED", "quiet", meta={"namespace": None})
+            await until(where, name, ["10.244.0.32"])
+            client.send("Namespace", "DELETED", "quiet", meta={"namespace": None})
             await until(where, name, [])
 
     asyncio.run(scenario())

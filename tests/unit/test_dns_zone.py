@@ -29,6 +29,8 @@ def endpoints(*rows):
 @pytest.fixture
 def zone():
     made = Zone("cluster.local")
+    for namespace in ("default", "kube-system", "empty"):
+        made.set_namespace(namespace, exists=True)
     made.update(("default", "web"), service(), [endpoints(("10.244.1.5", True, None))])
     made.update(
         ("default", "db"),
@@ -60,6 +62,11 @@ def zone():
         ("10-244-1-5.web.default.svc", "A", ["10.244.1.5"]),
         ("10-244-2-9.all.default.svc", "A", ["10.244.2.9"]),
         ("10-1-2-3.default.pod", "A", ["10.1.2.3"]),
+        ("10-244-0-32.empty.pod", "A", ["10.244.0.32"]),
+        ("10-244-0-32.empty.pod", "AAAA", []),
+        ("fd00--1.empty.pod", "AAAA", ["fd00::1"]),
+        ("empty.pod", "A", []),
+        ("empty.svc", "A", []),
         ("far.kube-system.svc", "A", ["example.org"]),
         ("dns-version", "TXT", ["1.1.0"]),
         ("dns-version", "A", []),
@@ -82,6 +89,7 @@ def test_names_that_exist(zone, name, kind, targets):
         "db-1.db.default.svc",
         "x-y.default.pod",
         "10-1-2-3.other.pod",
+        "10-1-2-3-4.default.pod",
         "_ftp._tcp.web.default.svc",
         "http._tcp.web.default.svc",
         "a.b.c.d.e",
@@ -124,9 +132,10 @@ def test_a_service_that_goes_takes_all_its_names(zone):
     zone.update(("default", "db"), None, [])
     assert not zone.find("db.default.svc.cluster.local", "A").exists
     assert not zone.reverse("10.244.1.3").exists
-    for name in ("web", "all", "empty"):
-        zone.update(("default", name), None, [])
+    assert zone.find("default.svc.cluster.local", "A").exists
+    zone.set_namespace("default", exists=False)
     assert not zone.find("default.svc.cluster.local", "A").exists
+    assert not zone.find("10-1-2-3.default.pod.cluster.local", "A").exists
 
 
 def ask(zone, name, kind="A", *, upstream=None, tcp=False, edns=None):

@@ -1,4 +1,4 @@
-"""Cluster DNS: watches Services and EndpointSlices, answers over UDP and TCP."""
+"""Cluster DNS: watches namespaces, Services and EndpointSlices, answers over UDP and TCP."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from muntin.dns.config import DnsConfig
 from muntin.dns.forward import forward
 from muntin.dns.zone import ServiceKey, Zone
 from muntin.kit.log import fields
-from muntin.model.resources import known
+from muntin.model.resources import NAMESPACES, known
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
 
@@ -45,6 +45,8 @@ class DnsServer:
             known("discovery.k8s.io/v1", "EndpointSlice"),
             indexers={"service": lambda piece: ["/".join(_service_of(piece))]},
         )
+        self._namespaces = Informer(client, NAMESPACES)
+        self._namespaces.add_handler(OnChange(lambda obj, _: self._update_namespace(obj)))
         self._services.add_handler(OnChange(lambda obj, _: self._update(_key(obj))))
         self._slices.add_handler(OnChange(lambda obj, _: self._update(_service_of(obj))))
         self.synced = asyncio.Event()
@@ -52,10 +54,11 @@ class DnsServer:
     async def run(self, udp: socket.socket, tcp: socket.socket) -> None:
         """Serve until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._services.run())
-            group.create_task(self._slices.run())
-            await self._services.synced.wait()
-            await self._slices.synced.wait()
+            informers = (self._namespaces, self._services, self._slices)
+            for informer in informers:
+                group.create_task(informer.run())
+            for informer in informers:
+                await informer.synced.wait()
             self.synced.set()
             loop = asyncio.get_running_loop()
             transport, _ = await loop.create_datagram_endpoint(lambda: _Udp(self, group), sock=udp)
@@ -66,6 +69,10 @@ class DnsServer:
                     await asyncio.Event().wait()
             finally:
                 transport.close()
+
+    def _update_namespace(self, namespace: Object) -> None:
+        name = str(namespace["metadata"]["name"])
+        self._zone.set_namespace(name, exists=self._namespaces.get(name) is not None)
 
     def _update(self, key: ServiceKey) -> None:
         name = "/".join(key)

@@ -1,4 +1,4 @@
-"""The names of a cluster, pure: services and their endpoints in, records out.
+"""The names of a cluster, pure: namespaces, services and their endpoints in, records out.
 
 Names follow the Kubernetes DNS specification 1.1.0 (kubernetes/dns,
 docs/specification.md); pod names
@@ -68,8 +68,15 @@ class Zone:
     def __init__(self, domain: str) -> None:
         self.domain = domain.strip(".").lower()
         self._services: dict[ServiceKey, _Service] = {}
-        self._namespaces: dict[str, int] = {}
+        self._namespaces: set[str] = set()
         self._names: dict[str, dict[ServiceKey, str]] = {}  # address -> names for PTR
+
+    def set_namespace(self, name: str, *, exists: bool) -> None:
+        """Say whether the namespace ``name`` exists: without it there are no names below it."""
+        if exists:
+            self._namespaces.add(name)
+        else:
+            self._namespaces.discard(name)
 
     def update(self, key: ServiceKey, service: Object | None, slices: Iterable[Object]) -> None:
         """Take in the current state of one service; None means that it is gone."""
@@ -78,7 +85,6 @@ class Zone:
             return
         row = _service(service, slices)
         self._services[key] = row
-        self._namespaces[key[0]] = self._namespaces.get(key[0], 0) + 1
         base = f"{key[1]}.{key[0]}.svc.{self.domain}"
         for address in row.addresses:
             self._names.setdefault(address, {})[key] = base
@@ -89,9 +95,6 @@ class Zone:
         old = self._services.pop(key, None)
         if old is None:
             return
-        self._namespaces[key[0]] -= 1
-        if not self._namespaces[key[0]]:
-            del self._namespaces[key[0]]
         for address in (*old.addresses, *(endpoint.address for endpoint in old.endpoints)):
             names = self._names.get(address, {})
             names.pop(key, None)
@@ -229,9 +232,8 @@ def _addresses(name: str, addresses: Iterable[str], kind: str) -> Found:
 
 def _address_of(dashed: str) -> str:
     """``10-244-1-3`` as an address; empty if it is none."""
-    for separator in (".", ":"):
-        try:
-            return str(ipaddress.ip_address(dashed.replace("-", separator)))
-        except ValueError:
-            continue
-    return ""
+    is_v4 = dashed.count("-") == 3 and "--" not in dashed
+    try:
+        return str(ipaddress.ip_address(dashed.replace("-", "." if is_v4 else ":")))
+    except ValueError:
+        return ""
