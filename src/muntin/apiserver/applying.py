@@ -14,6 +14,7 @@ import orjson
 
 from muntin.apiserver import bodies, status
 from muntin.apiserver.request import ApiRequest
+from muntin.kit import depth, errors
 from muntin.model import decoding
 from muntin.model.resources import Resource
 
@@ -46,9 +47,11 @@ def configuration(request: ApiRequest) -> Object:
 
 def _parsed(body: bytes) -> Object:
     try:
-        config = orjson.loads(body)
+        config = depth.loads(body)
         if _fraction(body):
             config = decoding.whole_numbers(config)
+    except errors.Invalid as err:
+        raise status.bad_request(f"error decoding YAML: {err.message}") from err
     except orjson.JSONDecodeError:
         try:
             config = bodies.parse_yaml(body)

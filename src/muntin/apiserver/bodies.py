@@ -6,7 +6,6 @@ Field validation as the client asks: Strict refuses, Warn adds Warning headers, 
 from __future__ import annotations
 
 from functools import cache
-from itertools import accumulate
 from typing import Any
 
 import orjson
@@ -14,7 +13,7 @@ import orjson
 from muntin.apiserver import owner_references, status
 from muntin.apiserver.custom import identity as custom_identity
 from muntin.apiserver.request import ApiRequest
-from muntin.kit import errors
+from muntin.kit import depth, errors
 from muntin.model import decoding
 from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources import Resource
@@ -44,9 +43,11 @@ def parse(request: ApiRequest) -> Any:
     kind, body = content_type(request), request.http.body
     if kind in ("", JSON):
         try:
-            return orjson.loads(body)
+            return depth.loads(body)
         except orjson.JSONDecodeError as err:
             raise _unrecognized(request, err) from err
+        except errors.Invalid as err:
+            raise status.bad_request(err.message) from err
     if kind in YAML:
         return parse_yaml(body)
     if kind == PROTOBUF:
@@ -72,90 +73,48 @@ def _unrecognized(request: ApiRequest, err: orjson.JSONDecodeError) -> status.Ap
 
 
 def parse_yaml(body: bytes) -> Any:
-    """A YAML document as plain values."""
+    """A YAML document as plain values.
+
+    Raises:
+        ApiError: 400, it is not YAML or above a limit of `safe_yaml`.
+    """
     import yaml  # megabytes that JSON clients never need
 
     from muntin.apiserver.yaml_loader import Loader
+    from muntin.kit import safe_yaml
 
-    if _depth(body) > _DEEPEST:
-        raise status.bad_request(f"yaml: exceeded max depth of {_DEEPEST}")
-    loader = Loader(body)
+    try:
+        loader = Loader(body)  # which looks at the encoding already
+    except yaml.YAMLError as err:
+        raise status.bad_request(f"yaml: {err}") from err
     try:
         node = loader.get_single_node()
         if node is None:
             return None
         if b"*" in body:
-            _check_aliases(node)
+            safe_yaml.check_aliases(node)
         return decoding.whole_numbers(loader.construct_document(node))
     except yaml.MarkedYAMLError as err:
         line = err.problem_mark.line if err.problem_mark else 0
         line += isinstance(err, yaml.scanner.ScannerError)  # as the parser of Go counts them
         where = f"line {line}: " if line else ""
         raise status.bad_request(f"yaml: {where}{err.problem}") from err
-    except (yaml.YAMLError, ValueError) as err:
+    except (yaml.YAMLError, ValueError, OverflowError) as err:
         raise status.bad_request(f"yaml: {err}") from err
     except RecursionError as err:
-        raise status.bad_request("yaml: exceeded max depth") from err
+        raise status.bad_request(f"yaml: {depth.MESSAGE}") from err
     finally:
         loader.dispose()
-
-
-# Brackets within one another that the parser is given: its time goes with the square of them.
-_DEEPEST = 2_000
-_BRACKETS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_OTHERS = bytes(set(range(256)) - _BRACKETS.keys())
-
-
-def _depth(body: bytes) -> int:
-    """How deep brackets are within one another, be they in text or not; 0 for few."""
-    if body.count(b"[") + body.count(b"{") <= _DEEPEST:
-        return 0
-    return max(accumulate(_BRACKETS[byte] for byte in body.translate(None, _OTHERS)))
-
-
-# A document may be this many times what was sent once its aliases stand for what they name.
-_ALIASED = 10
-_ALWAYS_ALIASED = 10_000
-
-
-def _check_aliases(root: Any) -> None:
-    """Raise ApiError 400 for aliases that would make very much out of little, or have no end.
-
-    Source: go-yaml decode.go allowedAliasRatio.
-    """
-    sizes: dict[int, int] = {}
-    open_nodes: set[int] = set()
-    todo = [(root, False)]
-    while todo:
-        node, done = todo.pop()
-        key = id(node)
-        children = _children(node)
-        if done:
-            open_nodes.discard(key)
-            sizes[key] = 1 + sum(sizes[id(child)] for child in children)
-        elif key in open_nodes:
-            raise status.bad_request("yaml: anchor value contains itself")
-        elif key not in sizes:
-            open_nodes.add(key)
-            todo.append((node, True))
-            todo += [(child, False) for child in children]
-    if sizes[id(root)] > max(_ALWAYS_ALIASED, _ALIASED * len(sizes)):
-        raise status.bad_request("yaml: document contains excessive aliasing")
-
-
-def _children(node: Any) -> list[Any]:
-    if not isinstance(node.value, list):
-        return []
-    return [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
 
 
 def yaml_duplicates(body: bytes) -> list[str]:
     """The keys that a map of the YAML document has twice, each in a sentence with its line."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    from muntin.kit import safe_yaml
+
     found: list[str] = []
-    nodes = [yaml.compose(body, Loader=loader)]
+    nodes = list(safe_yaml.compose_all(body))
     while nodes:
         node = nodes.pop()
         if isinstance(node, yaml.SequenceNode):

@@ -8,14 +8,14 @@ from typing import Any
 
 import yaml
 
+from muntin.kit import safe_yaml
 from muntin.model import yaml_scalars
 
 _PLAIN = "tag:yaml.org,2002:plain"  # of scalars that are neither quoted nor tagged
 _MERGE = "tag:yaml.org,2002:merge"
-_Base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class Loader(_Base):  # type: ignore[misc, valid-type]
+class Loader(safe_yaml.DepthLimit, safe_yaml.Base):  # type: ignore[misc]
     """Reads scalars as `yaml_scalars` does; keys are text, and the last of the same name counts."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - of the base's kind

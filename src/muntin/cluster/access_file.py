@@ -13,8 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from muntin.apiserver import audit
 from muntin.apiserver.access_config import (
     AUTHORIZATION_MODES,
@@ -28,7 +26,7 @@ from muntin.apiserver.access_config import (
 )
 from muntin.apiserver.authn import static_tokens
 from muntin.cluster.yaml_fields import Mapping, Place
-from muntin.kit import jose
+from muntin.kit import jose, safe_yaml
 from muntin.kit.errors import Invalid
 
 T = TypeVar("T")
@@ -248,10 +246,7 @@ def _remote(section: _Section, key: str) -> RemoteConfig:
 
 
 def _yaml(data: bytes) -> dict[str, Any]:
-    try:
-        found = yaml.safe_load(data)
-    except yaml.YAMLError as err:
-        raise Invalid(f"not YAML: {' '.join(str(err).split())}") from err
+    found = safe_yaml.load(data)
     if not isinstance(found, dict):
         raise Invalid("must be a mapping")
     return found

@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from muntin.kit import files
+from muntin.kit import files, safe_yaml
 from muntin.kit.errors import Conflict, Invalid
 
 _LOCK_WAIT_S, _LOCK_POLL_S = 5.0, 0.05
@@ -194,13 +194,14 @@ def _parse(data: bytes | None, path: Path) -> Document:
     if not data or not data.strip():
         return {}
     try:
-        content = yaml.safe_load(data)
-    except yaml.YAMLError as err:
-        raise Invalid(f"{path}: not YAML; mend it or give --kubeconfig another file") from err
+        content = safe_yaml.load(data)
+    except Invalid as err:
+        text = f"{path}: {err.message}; correct it or give --kubeconfig another file"
+        raise Invalid(text) from err
     right = isinstance(content, dict) and content.get("kind", "Config") == "Config"
     lists = right and all(isinstance(content.get(name) or [], list) for name, _ in _LISTS)
     if not lists:
-        raise Invalid(f"{path}: not a kubeconfig; mend it or give --kubeconfig another file")
+        raise Invalid(f"{path}: not a kubeconfig; correct it or give --kubeconfig another file")
     return content if isinstance(content, dict) else {}
 
 

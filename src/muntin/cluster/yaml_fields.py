@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 import yaml
 
+from muntin.kit import safe_yaml
 from muntin.kit.errors import Invalid
 
 T = TypeVar("T")
 _STRING, _INT, _BOOL, _NULL = (
     f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "bool", "null")
 )
-_Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Place:
@@ -62,12 +62,18 @@ class Place:
     def integer(self) -> int:
         if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != _INT:
             raise self.wrong(f"must be a whole number, not {_kind(self.node)}")
-        return int(yaml.safe_load(self.node.value))
+        return int(self._value())
 
     def boolean(self) -> bool:
         if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != _BOOL:
             raise self.wrong(f"must be true or false, not {_kind(self.node)}")
-        return bool(yaml.safe_load(self.node.value))
+        return bool(self._value())
+
+    def _value(self) -> Any:
+        try:
+            return safe_yaml.construct(self.node)
+        except yaml.YAMLError as err:
+            raise self.wrong(f"`{self.node.value[:40]}` cannot be read as a value") from err
 
 
 class Mapping(Place):
@@ -112,7 +118,7 @@ class Mapping(Place):
     def plain(self) -> dict[str, Any]:
         """Everything in it as plain values: a document of another format, checked elsewhere."""
         self._known.extend(self._values)
-        found: dict[str, Any] = yaml.load(yaml.serialize(self.node), Loader=_Loader)
+        found: dict[str, Any] = self._value()
         return found
 
     def left(self) -> list[Place]:
@@ -139,7 +145,7 @@ def parse(text: str, file: str) -> Mapping:
         Invalid: not YAML, not one document, or not a mapping; the message names the place.
     """
     try:
-        documents = list(yaml.compose_all(text, Loader=_Loader))
+        documents = list(safe_yaml.compose_all(text))
     except yaml.MarkedYAMLError as err:
         mark = err.problem_mark or err.context_mark
         where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else file

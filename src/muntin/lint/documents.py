@@ -12,16 +12,14 @@ from typing import Any
 
 import yaml
 
+from muntin.kit import safe_yaml
 from muntin.lint.places import Path
 from muntin.model import yaml_scalars
 
 MAX_VALUES = 2_000_000
 """Values in one document, counted with what anchors repeat; real ones have some thousands."""
-MAX_DEPTH = 200
-"""Maps and lists inside one another; a pod's are not twenty."""
 _PLAIN, _QUOTED = "plain", "quoted"
 _MERGE = "<<"
-_DEEP = f"maps and lists are nested deeper than {MAX_DEPTH}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +97,13 @@ def key_text(key: yaml.Node) -> str | None:
     return str(key.value)
 
 
-class _Resolving:
+class _Resolving(safe_yaml.DepthLimit):
     """Tells plain scalars from quoted ones in place of YAML's own tags, and counts the depth."""
 
     def resolve(self, kind: type, value: str | None, implicit: Any) -> str:
         if kind is yaml.ScalarNode and (implicit is True or (implicit and implicit[0])):
             return _PLAIN
         return _QUOTED
-
-    depth = 0
-
-    def descend_resolver(self, parent: yaml.Node | None, index: Any) -> None:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            mark = parent.start_mark if parent else None
-            raise yaml.MarkedYAMLError(None, None, _DEEP, mark)
-
-    def ascend_resolver(self) -> None:
-        self.depth -= 1
 
 
 class _SlowComposer(

@@ -367,6 +367,10 @@ BOMBS = {
     "a list of itself": b"&a [*a]\n",
     "a Python object": b"!!python/object/apply:os.system ['true']\n",
     "lists in lists": b"[" * 20_000,
+    "lists in lists without brackets": b"- " * 30_000 + b"a",
+    "keys in keys": b"? " * 100_000,
+    "aliases one level deeper each": b"a0: &a0 [x]\n"
+    + b"".join(b"a%d: &a%d [*a%d]\n" % (n, n, n - 1) for n in range(1, 2_000)),
     "maps in maps": b"".join(b" " * n + b"a:\n" for n in range(1_000)),
     "merge keys": b"a: &a {x: y}\nb: {<<: [*a, *a], <<: *a}\n",
     "many documents": b"--- {}\n" * 1_000,

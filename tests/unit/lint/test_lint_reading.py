@@ -25,7 +25,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("? [a]\n: 1\n", "yaml-key", 1, 3),
         ("a: &x\n  b: *x\n", "yaml-anchors", 1, 4),
         (BOMB, "yaml-anchors", 7, 4),
-        ("[" * 5000 + "]" * 5000, "yaml-syntax", 1, 200),
+        ("[" * 300 + "]" * 300, "yaml-syntax", 1, 201),
         ("a: b\nimage: {{ .Values.image }}\n", "not-rendered", 2, 8),
         ("{{- if .Values.x }}\na: 1\n{{- end }}\n", "not-rendered", 1, 1),
         ("name: {{ include \"x\" . }}-web\n", "not-rendered", 1, 7),

@@ -27,7 +27,7 @@ from muntin.apiserver.beside import beside
 from muntin.apiserver.core import Core
 from muntin.apiserver.items import Item
 from muntin.apiserver.request import ApiRequest
-from muntin.kit import errors
+from muntin.kit import depth, errors
 from muntin.kit.http.messages import Response
 from muntin.kit.log import fields
 from muntin.model import decoding, go_values, json_patch, merge_patch, strategic
@@ -229,7 +229,9 @@ def parse(core: Core, request: ApiRequest) -> Patch:
         return Patch(kind, applying.configuration(request))
     prefix = "" if kind == STRATEGIC_MERGE_PATCH else "error decoding patch: "
     try:
-        value = orjson.loads(request.http.body)
+        value = depth.loads(request.http.body)
+    except errors.Invalid as err:
+        raise status.bad_request(prefix + err.message) from err
     except orjson.JSONDecodeError as err:
         raise status.bad_request(prefix + go_values.json_error(request.http.body)) from err
     if value is None and kind != MERGE_PATCH:  # no operations, and nothing to merge

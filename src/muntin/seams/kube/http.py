@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from muntin.kit import errors
+from muntin.kit import errors, safe_yaml
 from muntin.kit.http.client import HttpClient, HttpResponse, Upgraded
 from muntin.kit.http.tls import client_context
 from muntin.seams.kube import Response, StreamResponse
@@ -110,11 +108,11 @@ def load_kubeconfig(path: str | Path, context: str = "") -> ServerConfig:
     """
     path = Path(path)
     try:
-        config = yaml.safe_load(path.read_text())
+        config = safe_yaml.load(path.read_bytes())
     except OSError as err:
         raise errors.NotFound(f"{path}: {err.strerror}") from err
-    except yaml.YAMLError as err:
-        raise errors.Invalid(f"{path}: not YAML: {err}") from err
+    except errors.Invalid as err:
+        raise errors.Invalid(f"{path}: {err.message}") from err
     if not isinstance(config, dict):
         raise errors.Invalid(f"{path}: not a kubeconfig")
     name = context or config.get("current-context") or ""
