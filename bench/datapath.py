@@ -205,7 +205,7 @@ async def _address(client: clusters.Client, node: str) -> str:
 
 
 def _namespaces(node: str) -> set[str]:
-    """Network namespaces of a node's pods: HNS' under /run/netns, containerd's in its state."""
+    """Network namespaces of a node's pods: HNS' in the run folder, containerd's in its state."""
     paths = ClusterPaths(clusters.NAME)
     made = paths.node_run(node) / "containerd" / "io.containerd.grpc.v1.cri" / "netns"
     linux = {str(path) for path in made.glob("*")} if made.is_dir() else set()

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from muntin.cluster.paths import ClusterPaths
+from muntin.kit import netns
+
 SERVERCORE = "mcr.microsoft.com/windows/servercore:ltsc2019"
 _GROUPS_OF_THE_NODE = ("kubepods", "besteffort", "burstable")
 COUNT_ON_LINUX = "i=0; while true; do i=$((i+1)); echo n $i; sleep 0.1; done"
@@ -172,9 +175,7 @@ def _held(cluster: Any, node: str) -> dict[str, list[str]]:
         if folder.is_dir() and folder.name not in _GROUPS_OF_THE_NODE
     ]
     found = {
-        "namespaces": [
-            row for row in os.listdir("/run/netns") if row.startswith(_prefix(cluster, node))
-        ],
+        "namespaces": netns.names(_prefix(cluster, node)),
         "links": cluster.shell(node, "ip", "-brief", "link").splitlines(),
         "addresses": [str(path) for path in state.rglob("10.*") if path.is_file()],
         "mounts": [row for row in mounts if mine in row or f"{state}/" in row],
@@ -187,7 +188,7 @@ def _held(cluster: Any, node: str) -> dict[str, list[str]]:
 
 
 def _prefix(cluster: Any, node: str) -> str:
-    return f"muntin-{cluster.name}-{node}-"
+    return ClusterPaths(cluster.name).netns(f"{node}-")
 
 
 def memory_kib(pid: int) -> int:

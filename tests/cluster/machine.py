@@ -30,7 +30,6 @@ def traces(cluster: str) -> dict[str, list[str]]:
     """Everything on the machine that bears the name of ``cluster``."""
     mark = re.compile(rf"muntin[-/]{re.escape(cluster)}([-/ ]|$)")
     return {
-        "namespaces": [name for name in _folder("/run/netns") if mark.search(name)],
         "mounts": [line for line in _lines("/proc/self/mountinfo") if mark.search(line)],
         "cgroups": [path for path in _cgroups() if mark.search(path)],
         "processes": [row for row in _processes() if mark.search(row)],
@@ -83,10 +82,6 @@ def _processes() -> list[str]:
             if int(entry.name) != os.getpid() and "--name" not in words:
                 rows.append(f"{words} {groups}")
     return rows
-
-
-def _folder(path: str) -> list[str]:
-    return sorted(os.listdir(path)) if os.path.isdir(path) else []
 
 
 def _lines(path: str) -> list[str]:

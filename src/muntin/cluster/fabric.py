@@ -51,14 +51,7 @@ def create(config: ClusterConfig) -> None:
 
 def namespaces(cluster: str) -> list[str]:
     """The namespaces of ``cluster`` and of its pods that are there now."""
-    prefix = paths.ClusterPaths(cluster).netns("")
-    # `a` must not take what belongs to `a-b`.
-    others = tuple(
-        paths.ClusterPaths(name).netns("")
-        for name in paths.existing()
-        if name.startswith(f"{cluster}-")
-    )
-    return [name for name in netns.names(prefix) if not name.startswith(others)]
+    return netns.names(f"{paths.ClusterPaths(cluster).namespaces}/")
 
 
 def remove(cluster: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import time
 from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ from muntin.cluster.paths import RUN_ROOT, STATE_ROOT, ClusterPaths
 from muntin.kit import mounts, netns
 
 _CGROUP_ROOT = Path("/sys/fs/cgroup")
-_KILL_WAIT_S = 5.0
+_KILL_WAIT_S, _CGROUP_WAIT_S = 5.0, 10.0
 
 
 def remove_runtime(cluster: str) -> None:
@@ -30,14 +29,14 @@ def remove_runtime(cluster: str) -> None:
     unmount_below((paths.run, paths.state))
     fabric.remove(cluster)
     remove_cgroups(paths.cgroup())
-    shutil.rmtree(paths.run, ignore_errors=True)
-    shutil.rmtree(paths.state / "nodes", ignore_errors=True)
+    mounts.remove_tree(paths.run)
+    mounts.remove_tree(paths.state / "nodes")
     _remove_if_empty(RUN_ROOT)
 
 
 def remove_state(cluster: str) -> None:
     """Remove what ``remove_runtime`` left: objects, keys, logs. The user's kubeconfig stays."""
-    shutil.rmtree(ClusterPaths(cluster).state, ignore_errors=True)
+    mounts.remove_tree(ClusterPaths(cluster).state)
     _remove_if_empty(STATE_ROOT)
 
 
@@ -58,7 +57,7 @@ def processes(paths: ClusterPaths) -> Iterator[int]:
     """Processes in a network namespace of the cluster, in its control groups, or with its files
     as their program's arguments (the relay to the world lives in the host's namespace)."""
     namespaces = _namespace_ids(paths)
-    marks = (os.fsencode(paths.run) + b"/", os.fsencode(netns.path_of(paths.netns("outside"))))
+    mark = os.fsencode(paths.run) + b"/"
     grouped = re.compile(rf":/{re.escape(paths.cgroup())}(/|$)", re.MULTILINE)
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -67,7 +66,7 @@ def processes(paths: ClusterPaths) -> Iterator[int]:
             if (
                 (entry / "ns" / "net").stat().st_ino in namespaces
                 or grouped.search((entry / "cgroup").read_text())
-                or _is_helper((entry / "cmdline").read_bytes(), marks)
+                or _is_helper((entry / "cmdline").read_bytes(), mark)
             ) and _is_alive(entry):
                 yield int(entry.name)
 
@@ -75,9 +74,18 @@ def processes(paths: ClusterPaths) -> Iterator[int]:
 _HELPERS = (b"slirp4netns", b"containerd", b"containerd-shim-runc-v2", b"runc")
 
 
-def _is_helper(cmdline: bytes, marks: tuple[bytes, ...]) -> bool:
-    program, _, arguments = cmdline.partition(b"\0")
-    return program.rpartition(b"/")[2] in _HELPERS and any(mark in arguments for mark in marks)
+def _is_helper(cmdline: bytes, mark: bytes) -> bool:
+    """Whether a helper's argument, or the value of its flag, is a path that begins with ``mark``.
+
+    Another cluster's folder may end with this one's path: ``/tmp/run/muntin/a/``.
+    """
+    program, *arguments = cmdline.split(b"\0")
+    if program.rpartition(b"/")[2] not in _HELPERS:
+        return False
+    return any(
+        argument.startswith(mark) or argument.partition(b"=")[2].startswith(mark)
+        for argument in arguments
+    )
 
 
 def _is_alive(entry: Path) -> bool:
@@ -99,7 +107,18 @@ def unmount_below(roots: Iterable[Path]) -> None:
 
 
 def remove_cgroups(name: str) -> None:
-    """Remove the control group ``name`` and those in it from every hierarchy."""
+    """Remove the control group ``name`` and those in it from every hierarchy.
+
+    A group can be removed some time after its processes were killed only, so this tries again.
+    """
+    deadline = time.monotonic() + _CGROUP_WAIT_S
+    while _cgroups_left(name) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def _cgroups_left(name: str) -> bool:
+    """Remove what can be removed now; whether something is left."""
+    left = False
     roots = [_CGROUP_ROOT]
     if not (_CGROUP_ROOT / "cgroup.controllers").exists() and _CGROUP_ROOT.is_dir():
         roots = [path for path in _CGROUP_ROOT.iterdir() if path.is_dir()]
@@ -108,8 +127,10 @@ def remove_cgroups(name: str) -> None:
         for folder, _, _ in os.walk(top, topdown=False):
             with suppress(OSError):
                 Path(folder).rmdir()
+        left = left or top.exists()
         with suppress(OSError):
             top.parent.rmdir()
+    return left
 
 
 def _remove_if_empty(path: Path) -> None:

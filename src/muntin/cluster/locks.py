@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from muntin.cluster.paths import ClusterPaths
+from muntin.kit import files
 from muntin.kit.errors import Conflict
 
 # struct flock of x86-64 Linux: type, whence, start, length, pid.
@@ -61,10 +63,33 @@ def at_work(cluster: str) -> Iterator[None]:
     name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         try:
-            name.bind(f"\0muntin/{cluster}")
+            name.bind(f"\0muntin/{ClusterPaths(cluster).identity}")
         except OSError as err:
             message = f"another muntin up or down of cluster {cluster} is running\nwait for its end"
             raise Conflict(message) from err
         yield
     finally:
         name.close()
+
+
+def own(paths: ClusterPaths) -> None:
+    """Write down which state folder the run folder of ``paths`` belongs to."""
+    paths.run.mkdir(parents=True, exist_ok=True, mode=0o755)
+    files.put(paths.owner, os.fsencode(paths.state.absolute()))
+
+
+def check_owner(paths: ClusterPaths) -> None:
+    """Raise unless the run folder of ``paths`` is free or belongs to its state folder.
+
+    Raises:
+        Conflict: it belongs to a cluster of the same name with another state folder.
+    """
+    try:
+        owner = Path(os.fsdecode(paths.owner.read_bytes()))
+    except FileNotFoundError:
+        return
+    if owner != paths.state.absolute():
+        raise Conflict(
+            f"{paths.run} belongs to the cluster {paths.name} with its state in {owner}\n"
+            f"set MUNTIN_STATE_DIR={owner.parent}, or another MUNTIN_RUN_DIR"
+        )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 STATE_ROOT = Path(os.environ.get("MUNTIN_STATE_DIR", "/var/lib/muntin"))
-RUN_ROOT = Path(os.environ.get("MUNTIN_RUN_DIR", "/run/muntin"))
+DEFAULT_RUN_ROOT = Path("/run/muntin")
+RUN_ROOT = Path(os.environ.get("MUNTIN_RUN_DIR", DEFAULT_RUN_ROOT))
 CACHE_ROOT = Path(os.environ.get("MUNTIN_CACHE_DIR", "/var/cache/muntin"))
 WINDOWS_BASE_CACHE = CACHE_ROOT / "windows-base"
 
@@ -64,6 +66,11 @@ class ClusterPaths:
         return self.run / "supervisor.json"
 
     @property
+    def owner(self) -> Path:
+        """Holds the path of the state folder that the run folder belongs to."""
+        return self.run / "state-folder"
+
+    @property
     def admin_kubeconfig(self) -> Path:
         return self.state / "admin.kubeconfig"
 
@@ -76,13 +83,26 @@ class ClusterPaths:
     def log(self, component: str) -> Path:
         return self.logs / f"{component}.log"
 
+    @property
+    def namespaces(self) -> Path:
+        """The folder of the network namespaces; no node can have its name."""
+        return self.run / "netns.d"
+
     def netns(self, place: str) -> str:
-        """Name under /run/netns of a node, pod or other place."""
-        return f"muntin-{self.name}-{place}"
+        """Path of the network namespace of a node, pod or other place."""
+        return str(self.namespaces / place)
+
+    @property
+    def identity(self) -> str:
+        """Tells the cluster from all others of the machine, also from those of its own name
+        under another run folder."""
+        if self.run.parent == DEFAULT_RUN_ROOT:
+            return self.name
+        return f"{self.name}.{sha256(os.fsencode(self.run.absolute())).hexdigest()[:12]}"
 
     def cgroup(self) -> str:
         """Path below each cgroup hierarchy."""
-        return f"muntin/{self.name}"
+        return f"muntin/{self.identity}"
 
 
 def existing() -> list[str]:

@@ -23,7 +23,7 @@ from muntin.kit.log import fields
 log = logging.getLogger(__name__)
 
 _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_PDEATHSIG = 15, 36, 1
-_FIRST_DELAY_S, _LONGEST_DELAY_S, _HEALTHY_AFTER_S = 0.2, 10.0, 60.0
+_FIRST_DELAY_S, _LONGEST_DELAY_S, _HEALTHY_AFTER_S = 0.2, 2.0, 60.0
 _TERM_GRACE_S = 5.0
 _libc = ctypes.CDLL(None, use_errno=True)
 

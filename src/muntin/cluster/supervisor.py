@@ -91,6 +91,7 @@ def _daemon(config: ClusterConfig, reporter: Reporter) -> NoReturn:
         os.chdir("/")
         os.umask(0o022)
         lock = locks.hold(paths.lock)
+        locks.own(paths)
         paths.logs.mkdir(parents=True, exist_ok=True)
         redirect(paths.log("supervisor"))
         kit_log.setup()

@@ -10,7 +10,6 @@ from pathlib import Path
 from muntin.cluster import (
     admin,
     config_store,
-    fabric,
     images,
     kubeconfig,
     leftovers,
@@ -62,6 +61,7 @@ def up(config: ClusterConfig, options: UpOptions, progress: Progress) -> Outcome
     """
     preflight.check_root()
     place = ClusterPaths(config.name)
+    locks.check_owner(place)
     target = kubeconfig.target(options.kubeconfig, os.environ)
     with locks.at_work(config.name):
         stored = stored_config(config.name)
@@ -98,7 +98,8 @@ def down(name: str) -> bool:
     """
     preflight.check_root()
     place = ClusterPaths(name)
-    there = place.state.exists() or place.run.exists() or bool(fabric.namespaces(name))
+    locks.check_owner(place)
+    there = place.state.exists() or place.run.exists()
     deadline = time.monotonic() + _LOCK_WAIT_S
     while True:
         try:

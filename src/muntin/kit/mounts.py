@@ -1,15 +1,27 @@
-"""The mount table of this process: what is mounted below a folder, and how to detach it."""
+"""The mount table of this process: what is mounted below a folder, how to detach and remove it.
+
+A file or folder that something is mounted on can neither be unlinked nor renamed (EBUSY) in a mount
+namespace that has this mount, even where another mount hides it. Unlinking it in a mount namespace
+without the mount works, and takes the mount away in all others. ``remove`` uses this.
+Source: Linux fs/namei.c (vfs_unlink, vfs_rmdir), fs/namespace.c (__detach_mounts).
+"""
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import re
-from collections.abc import Iterable
+import shutil
+import stat
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_MNT_DETACH = 2
+_MNT_DETACH, _MS_REC, _MS_PRIVATE = 2, 16384, 1 << 18
+_CLONE_NEWNS = 0x20000
 _libc = ctypes.CDLL(None, use_errno=True)
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 
@@ -47,5 +59,88 @@ def detach(target: str) -> None:
     """Unmount ``target`` now and free it with its last user; not mounted is fine."""
     if _libc.umount2(os.fsencode(target), _MNT_DETACH):
         number = ctypes.get_errno()
-        if number not in (2, 22):  # ENOENT, EINVAL: gone already
+        if number not in (errno.ENOENT, errno.EINVAL):  # gone already
             raise OSError(number, f"unmount {target}: {os.strerror(number)}")
+
+
+def remove(path: Path) -> None:
+    """Remove the file ``path``, whatever is mounted on it in any mount namespace; absent is fine.
+
+    Raises:
+        OSError: the kernel refused for another reason.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as err:
+        if err.errno != errno.EBUSY:
+            raise
+        _without_mounts(path.parent, lambda folder: os.unlink(path.name, dir_fd=folder))
+
+
+def remove_tree(path: Path) -> None:
+    """Remove the folder ``path`` and all in it but what is mounted there; absent is fine.
+
+    What is mounted in it is to be detached before (``below``, ``detach``). Mounts that another
+    mount hides, or that only other mount namespaces have, end here. What cannot be removed stays.
+    """
+    shutil.rmtree(path, ignore_errors=True)
+    if path.is_dir() and not path.is_symlink():
+        with suppress(OSError):
+            _without_mounts(path, _empty)
+        with suppress(OSError):
+            path.rmdir()
+    if path.is_dir() and not path.is_symlink():
+        with suppress(OSError):
+            _without_mounts(path.parent, lambda folder: os.rmdir(path.name, dir_fd=folder))
+
+
+def _empty(folder: int) -> None:
+    for name in os.listdir(folder):
+        if _is_folder(name, folder):
+            shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
+        else:
+            os.unlink(name, dir_fd=folder)
+
+
+def _is_folder(name: str, folder: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _without_mounts(folder: Path, action: Callable[[int], None]) -> None:
+    """Call ``action`` with a descriptor of ``folder`` where nothing at all is mounted in it.
+
+    The calls run on a thread with a mount namespace of its own, which ends with it.
+    """
+    failures: list[OSError] = []
+
+    def act() -> None:
+        try:
+            opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                _leave_mounts()
+                action(opened)
+            finally:
+                os.close(opened)
+        except OSError as err:
+            failures.append(err)
+
+    thread = threading.Thread(target=act, name="unmount")
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _leave_mounts() -> None:
+    """Give the calling thread a mount namespace of its own that has the root alone."""
+    _checked(_libc.unshare(_CLONE_NEWNS), "unshare the mount namespace")
+    _checked(_libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "make / private")
+    for row in reversed(parse(Path("/proc/thread-self/mountinfo").read_text())):
+        if row.target != "/":
+            _libc.umount2(os.fsencode(row.target), _MNT_DETACH)
+
+
+def _checked(result: int, action: str) -> None:
+    if result:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{action}: {os.strerror(number)}")

@@ -1,8 +1,10 @@
 """Named network namespaces, and the only place where a process enters one.
 
-A name is a bind mount on a plain file in ``/run/netns``, as ip-netns(8) makes them, but without
-turning that directory into a shared mount. Entering is synchronous: enter, act, return, with no
-await between and never on an executor thread. Sockets keep the namespace they were created in.
+A name is the path of a bind mount on a plain file. An absolute path is taken as it is: a cluster
+keeps its namespaces in a folder of its own, because ``ip netns add`` of any user mounts
+``/run/netns`` over itself. A plain name is a file in ``/run/netns``, as ip-netns(8) makes it.
+Entering is synchronous: enter, act, return, with no await between and never on an executor thread.
+Sockets keep the namespace they were created in.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from muntin.kit import mounts
 from muntin.kit.errors import AlreadyExists, NotFound
 
 T = TypeVar("T")
@@ -63,7 +66,7 @@ def create(name: str) -> None:
         AlreadyExists: a live namespace has this name.
     """
     path = path_of(name)
-    RUN_DIR.mkdir(mode=0o755, parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     if _is_namespace(path):
         raise AlreadyExists(f"network namespace {name!r} already exists")
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY | os.O_CLOEXEC, 0o444))
@@ -83,20 +86,31 @@ def create(name: str) -> None:
 
 
 def delete(name: str) -> None:
-    """Remove the name; the kernel frees the namespace with its last user. Absent is fine."""
+    """Remove the name; the kernel frees the namespace with its last user. Absent is fine.
+
+    The name goes even where another program mounted something over its folder, or has a copy of
+    the mount in its own mount namespace.
+    """
     path = path_of(name)
     target = os.fsencode(path)
     while _is_namespace(path) and _libc.umount2(target, _MNT_DETACH) == 0:
         pass  # a name can be mounted over more than once after a crash
-    path.unlink(missing_ok=True)
+    mounts.remove(path)
 
 
 def names(prefix: str = "") -> list[str]:
-    """The names under ``/run/netns`` that begin with ``prefix``, leftovers included, sorted."""
+    """The names that begin with ``prefix``, leftovers included, sorted.
+
+    An absolute prefix gives absolute names; else they are names in ``/run/netns``.
+    """
+    folder, _, start = prefix.rpartition("/")
     try:
-        return sorted(path.name for path in RUN_DIR.iterdir() if path.name.startswith(prefix))
+        rows = sorted(
+            row.name for row in (RUN_DIR / folder).iterdir() if row.name.startswith(start)
+        )
     except FileNotFoundError:
         return []
+    return [f"{folder}/{row}" if folder else row for row in rows]
 
 
 def delete_all(prefix: str) -> None:

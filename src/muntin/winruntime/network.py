@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from muntin.kit import netns
 from muntin.kit.errors import MuntinError, NotFound
 from muntin.seams.cni.conf import NetworkConf, load
 from muntin.seams.cni.runner import Attachment, CniRunner
@@ -67,7 +68,8 @@ class HnsNetwork:
     def new_namespace(self) -> Namespace:
         """See ``PodNetwork``."""
         namespace_id = str(uuid.uuid4())
-        return Namespace(namespace_id.upper(), f"/run/netns/{self._netns_prefix}{namespace_id}")
+        path = netns.path_of(self._netns_prefix + namespace_id)
+        return Namespace(namespace_id.upper(), str(path))
 
     async def create_namespace(self, namespace: Namespace) -> None:
         """See ``PodNetwork``."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+from pathlib import Path
 
 import pytest
 
-from muntin.cluster import egress, fabric, locks, paths
+from muntin.cluster import egress, fabric, leftovers, locks, paths, up
 from muntin.cluster.overrides import Overrides, apply
 from muntin.cluster.settings import Draft, resolve
 from muntin.kit import netns
-from muntin.kit.errors import AlreadyExists
+from muntin.kit.errors import AlreadyExists, Conflict
 
 NAME = f"test-h-{os.getpid()}"
 
@@ -46,20 +48,65 @@ def test_a_second_fabric_of_the_name_is_refused(config):
         fabric.create(config)
 
 
-def test_removing_takes_pods_and_leaves_clusters_of_longer_names(config):
-    place = paths.ClusterPaths(NAME)
-    pod, neighbour = place.netns("win01-1111"), paths.ClusterPaths(f"{NAME}-b").netns("tor")
-    (paths.STATE_ROOT / f"{NAME}-b").mkdir(parents=True)
-    for name in (pod, neighbour):
+def test_removing_takes_pods_and_leaves_other_clusters(config, tmp_path, monkeypatch):
+    """A longer name, and the same name in another run folder: neither belongs to the cluster."""
+    pod, longer = paths.ClusterPaths(NAME).netns("win01-1"), paths.ClusterPaths(f"{NAME}-b")
+    elsewhere = tmp_path / "other" / str(paths.RUN_ROOT).lstrip("/") / NAME / "netns.d" / "tor"
+    others = [longer.netns("tor"), str(elsewhere)]
+    group = Path("/sys/fs/cgroup/pids") / longer.cgroup()
+    group.mkdir(parents=True)
+    helper = subprocess.Popen(
+        ["containerd-shim-runc-v2", "-c", "read x", f"{elsewhere.parent.parent}/lin01/cri.sock"],
+        executable="/bin/sh",
+        stdin=subprocess.PIPE,
+    )
+    inside = subprocess.Popen(["sleep", "60"])
+    (group / "cgroup.procs").write_text(str(inside.pid))
+    for name in (pod, *others):
         netns.create(name)
     try:
         assert pod in fabric.namespaces(NAME)
-        fabric.remove(NAME)
+        leftovers.remove_runtime(NAME)
+        leftovers.remove_runtime(NAME)
         assert fabric.namespaces(NAME) == []
-        assert netns.exists(neighbour)
-        fabric.remove(NAME)
+        assert all(netns.exists(name) for name in others)
+        assert (helper.poll(), inside.poll()) == (None, None)
+        assert group.is_dir()
     finally:
-        netns.delete(neighbour)
+        for process in (helper, inside):
+            process.kill()
+            process.communicate()
+        for name in others:
+            netns.delete(name)
+        leftovers.remove_runtime(longer.name)
+    assert not group.exists()
+
+
+def test_control_groups_are_removed_when_their_last_process_has_ended():
+    name = f"muntin/{NAME}"
+    group = Path("/sys/fs/cgroup/pids") / name / "lin01"
+    group.mkdir(parents=True)
+    process = subprocess.Popen(["sleep", "60"])
+    (group / "cgroup.procs").write_text(str(process.pid))
+    killer = threading.Timer(0.3, process.kill)
+    killer.start()
+    leftovers.remove_cgroups(name)
+    killer.join()
+    process.wait()
+    assert not group.parent.exists()
+
+
+def test_a_run_folder_belongs_to_one_state_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RUN_ROOT", tmp_path / "run")
+    monkeypatch.setattr(paths, "STATE_ROOT", tmp_path / "first")
+    place = paths.ClusterPaths(NAME)
+    locks.check_owner(place)
+    locks.own(place)
+    locks.check_owner(place)
+    monkeypatch.setattr(paths, "STATE_ROOT", tmp_path / "second")
+    with pytest.raises(Conflict, match=f"MUNTIN_STATE_DIR={tmp_path}/first"):
+        up.down(NAME)
+    assert place.owner.exists()
 
 
 def test_the_lock_of_up_leaves_no_file(tmp_path):
