@@ -37,10 +37,9 @@ _OWN = "C:\\" + OWN_FOLDER.removeprefix(f"{DRIVE}/").replace("/", "\\")
 _WCINIT = _OWN + r"\wcinit.exe"
 WCCTL = _OWN + r"\wcctl.exe"
 _UNIX_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-_ADMINISTRATOR_CAPABILITIES = (
-    "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_SETGID", "CAP_SETUID",
-    "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_NET_RAW",
-)  # fmt: skip
+# What an administrator does to files and processes; low ports and ping are open to every user of
+# a pod's network (``sandboxes.py``), and nothing here changes who it is.
+_ADMINISTRATOR_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL")
 _MOST_OPEN_FILES = 65536
 DEFAULT_DIRECTORY = "C:\\"
 

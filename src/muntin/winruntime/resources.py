@@ -17,6 +17,8 @@ PERIOD_US = 100_000
 MAXIMUM_WHOLE = 10_000
 _LEAST_QUOTA_US = 1_000  # the kernel's
 _LEAST_SHARES = 2
+MAX_PIDS = 2048
+"""Threads and processes of one container; Windows has no such setting, so every one gets it."""
 
 
 def limits(resources: Mapping[str, Any], cpus: int) -> Limits:
@@ -41,4 +43,5 @@ def limits(resources: Mapping[str, Any], cpus: int) -> Limits:
         cpu_quota_us=quota,
         cpu_period_us=PERIOD_US if quota else 0,
         cpu_shares=max(_LEAST_SHARES, shares * 1024 // MAXIMUM_WHOLE * 2) if shares else 0,
+        pids=MAX_PIDS,
     )

@@ -13,7 +13,7 @@ from muntin.winruntime.environment import container_environment
 from muntin.winruntime.exit_codes import ending, signed, time_to_end
 from muntin.winruntime.known_images import known_image
 from muntin.winruntime.mounts import bind_mounts, destination
-from muntin.winruntime.resources import limits
+from muntin.winruntime.resources import MAX_PIDS, limits
 from muntin.winruntime.windows_paths import HostDrive, drive_path
 
 PROFILE = profile_of(build_named("2019"))
@@ -102,7 +102,7 @@ def test_limits_are_parts_of_the_whole_machine() -> None:
     half = limits({"cpu_maximum": 625, "memory_limit_in_bytes": 1 << 20}, cpus=8)
     assert (half.cpu_quota_us, half.cpu_period_us, half.memory_bytes) == (50_000, 100_000, 1 << 20)
     assert limits({"cpu_count": 2}, cpus=8).cpu_quota_us == 200_000
-    assert limits({}, cpus=8).document() == {}
+    assert limits({}, cpus=8).document() == {"pids": {"limit": MAX_PIDS}}
     with pytest.raises(Invalid, match="Count: '1', Limit: '2', and Weight: '0' are mutually excl"):
         limits({"cpu_count": 1, "cpu_maximum": 2}, cpus=8)
 

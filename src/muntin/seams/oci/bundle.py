@@ -9,9 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from muntin.seams.oci import seccomp
+
 VERSION = "1.0.2"
 _DEVICE_MOUNTS: tuple[dict[str, Any], ...] = (
-    {"destination": "/proc", "type": "proc", "source": "proc"},
+    {
+        "destination": "/proc",
+        "type": "proc",
+        "source": "proc",
+        "options": ["nosuid", "noexec", "nodev"],
+    },
     {
         "destination": "/dev",
         "type": "tmpfs",
@@ -37,8 +44,21 @@ _DEVICE_MOUNTS: tuple[dict[str, Any], ...] = (
         "options": ["nosuid", "nodev", "mode=1777", "size=262144k"],
     },
 )
-_MASKED = ["/proc/kcore", "/proc/keys", "/proc/timer_list", "/sys/firmware"]
-_READ_ONLY = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"]
+# Source: containerd v1.7 oci/spec.go (populateDefaultUnixSpec); /sys is not mounted at all.
+_MASKED = [
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/interrupts",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/sys/firmware",
+]
+_READ_ONLY = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +99,7 @@ class Limits:
     cpu_quota_us: int = 0
     cpu_period_us: int = 0
     cpu_shares: int = 0
+    pids: int = 0
 
     def document(self) -> dict[str, Any]:
         """The ``resources`` object without devices; also what ``runc update`` reads."""
@@ -96,6 +117,8 @@ class Limits:
         }
         if cpu:
             document["cpu"] = cpu
+        if self.pids:
+            document["pids"] = {"limit": self.pids}
         return document
 
 
@@ -113,7 +136,7 @@ class Bundle:
 
     def document(self) -> dict[str, Any]:
         """The content of ``config.json``."""
-        namespaces = [{"type": kind} for kind in ("pid", "mount", "ipc", "uts")]
+        namespaces = [{"type": kind} for kind in ("pid", "mount", "ipc", "uts", "cgroup")]
         namespaces.append({"type": "network", "path": self.netns})
         devices = [{"allow": False, "access": "rwm"}]
         return {
@@ -126,6 +149,7 @@ class Bundle:
                 "namespaces": namespaces,
                 "cgroupsPath": self.cgroup,
                 "resources": {"devices": devices, **self.limits.document()},
+                "seccomp": seccomp.profile(),
                 "maskedPaths": _MASKED,
                 "readonlyPaths": _READ_ONLY,
             },

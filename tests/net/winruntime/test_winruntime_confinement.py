@@ -1,0 +1,101 @@
+"""What a Windows container's process may not do on Linux. Needs root and Wine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from runtime_lab import NANOSERVER, SERVERCORE, Lab
+from test_winruntime_containers import on_node
+
+PROBE = Path(__file__).with_name("linux_probe.py").read_text()
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def _inside(node: Lab, container: str, uid: int, *command: str) -> str:
+    """The output of a Linux program in the container, as confined as its own programs."""
+    runc = [node.config.runc, "--root", str(node.config.run_dir / "runc")]
+    words = [*runc, "exec", "--user", f"{uid}:{uid}", container, *command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _probe(node: Lab, container: str, uid: int) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(
+        _inside(node, container, uid, "/usr/bin/python3", "-ISc", PROBE)
+    )
+    return result
+
+
+def _capabilities(status: dict[str, str]) -> set[int]:
+    masks = [int(status[name], 16) for name in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd")]
+    return {number for mask in masks for number in range(64) if mask >> number & 1}
+
+
+def test_a_container_is_confined_whoever_it_runs_as() -> None:
+    async def test(node: Lab) -> None:
+        for image, uid in ((SERVERCORE, 0), (NANOSERVER, 1000)):
+            name = f"p{uid}"
+            container = await node.run(name, "powershell", "-c", "Start-Sleep 60", image=image)
+            found = await asyncio.to_thread(_probe, node, container, uid)
+            calls = dict(found["calls"])
+            assert calls.pop("ptrace_foreign") in ("EPERM", "ESRCH")
+            assert set(calls.values()) == {"EPERM"}, calls
+            assert (found["packet"], found["vsock"], found["raw"]) == ("EPERM",) * 3
+            assert (found["ping"], found["stream"]) == ("done", "done")
+            assert {found["sysctl"], found["sysrq"]} <= {"EROFS", "EACCES", "ENOENT"}
+            assert (found["mknod"], found["hidden"]) == ("EPERM", 0)
+            assert set(found["cgroup"]) == {"/"}
+            status = found["status"]
+            assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+            chown, dac_override, fowner, kill = 0, 1, 3, 5
+            assert _capabilities(status) <= {chown, dac_override, fowner, kill}
+            assert (found["uid"], await _windows_user(node, container)) == (
+                uid, f"{name.upper()}\\{'ContainerUser' if uid else 'ContainerAdministrator'}",
+            )  # fmt: skip
+
+    on_node(test)
+
+
+async def _windows_user(node: Lab, container: str) -> str:
+    return (await node.exec(container, "whoami"))[1].strip()
+
+
+def test_a_fork_bomb_ends_at_the_container_s_limit() -> None:
+    async def test(node: Lab) -> None:
+        container = await node.run("bomb", "powershell", "-c", "Start-Sleep 60")
+        limit = _of_cgroup(node, container, "pids.max")
+        assert 0 < int(limit) <= 4096
+        started = await asyncio.to_thread(
+            _inside, node, container, 0, "/usr/bin/python3", "-ISc", _BOMB
+        )
+        assert int(started) < int(limit)
+        assert (await node.exec(container, "cmd", "/c", "exit 3"))[0] == 3
+
+    on_node(test)
+
+
+_BOMB = """
+import os, threading, time
+threading.stack_size(65536)
+started = 0
+try:
+    while started < 10000:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        started += 1
+except RuntimeError:
+    os.write(1, str(started).encode())
+os._exit(0)
+"""
+
+
+def _of_cgroup(node: Lab, container: str, file: str) -> str:
+    for root in (CGROUPS / "pids", CGROUPS):
+        with contextlib.suppress(FileNotFoundError):
+            return (root / node.config.cgroup_parent / container / file).read_text().strip()
+    raise AssertionError(f"container {container} has no {file}")
