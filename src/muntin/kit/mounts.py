@@ -12,13 +12,13 @@ import ctypes
 import errno
 import os
 import re
-import shutil
-import stat
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from muntin.kit import trees
 
 _MNT_DETACH, _MS_REC, _MS_PRIVATE = 2, 16384, 1 << 18
 _CLONE_NEWNS = 0x20000
@@ -55,6 +55,27 @@ def below(roots: Iterable[Path]) -> list[Mount]:
     ]
 
 
+def detach_fd(fd: int) -> bool:
+    """Unmount what is mounted at the folder or file ``fd``; False if nothing is.
+
+    ``fd`` must have been opened after the mount was made, so that it is the mount's root.
+    """
+    if _libc.umount2(f"/proc/self/fd/{fd}".encode(), _MNT_DETACH):
+        number = ctypes.get_errno()
+        if number != errno.EINVAL:
+            raise OSError(number, f"unmount: {os.strerror(number)}")
+        return False
+    return True
+
+
+def mount_tmpfs(target: int, options: str) -> None:
+    """Mount a file system in memory over the folder ``target`` (a descriptor)."""
+    arguments = (b"tmpfs", f"/proc/self/fd/{target}".encode(), b"tmpfs", 0, options.encode())
+    if _libc.mount(*arguments):
+        number = ctypes.get_errno()
+        raise OSError(number, f"mount tmpfs with {options}: {os.strerror(number)}")
+
+
 def detach(target: str) -> None:
     """Unmount ``target`` now and free it with its last user; not mounted is fine."""
     if _libc.umount2(os.fsencode(target), _MNT_DETACH):
@@ -83,7 +104,8 @@ def remove_tree(path: Path) -> None:
     What is mounted in it is to be detached before (``below``, ``detach``). Mounts that another
     mount hides, or that only other mount namespaces have, end here. What cannot be removed stays.
     """
-    shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        trees.remove_tree(path.parent, path.name)
     if path.is_dir() and not path.is_symlink():
         with suppress(OSError):
             _without_mounts(path, _empty)
@@ -96,14 +118,8 @@ def remove_tree(path: Path) -> None:
 
 def _empty(folder: int) -> None:
     for name in os.listdir(folder):
-        if _is_folder(name, folder):
-            shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
-        else:
-            os.unlink(name, dir_fd=folder)
-
-
-def _is_folder(name: str, folder: int) -> bool:
-    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+        with suppress(OSError):
+            trees.remove_tree(folder, name)
 
 
 def _without_mounts(folder: Path, action: Callable[[int], None]) -> None:

@@ -25,7 +25,7 @@ from muntin.kit.errors import Invalid
 _OPENAT2, _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 437, 428, 429, 442
 """Numbers of system calls: the same on every architecture since Linux 5.1."""
 
-_NO_MAGIC_LINKS, _NO_SYMLINKS, _BENEATH, _IN_ROOT = 0x02, 0x04, 0x08, 0x10
+_NO_XDEV, _NO_MAGIC_LINKS, _NO_SYMLINKS, _BENEATH, _IN_ROOT = 0x01, 0x02, 0x04, 0x08, 0x10
 _RETRIES = 64
 """openat2 returns EAGAIN when a rename elsewhere races with ``..``; the next try may succeed."""
 
@@ -33,6 +33,7 @@ _AT_FDCWD, _AT_EMPTY_PATH, _AT_RECURSIVE = -100, 0x1000, 0x8000
 _OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
 _MOVE_MOUNT_F_EMPTY_PATH, _MOVE_MOUNT_T_EMPTY_PATH = 0x04, 0x40
 _MOUNT_ATTR_RDONLY, _MOUNT_ATTR_IDMAP = 0x01, 0x00100000
+_MS_PRIVATE = 1 << 18
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -61,6 +62,47 @@ def open_in_root(root: Path | int, path: str, flags: int, mode: int = 0) -> int:
 def open_beneath(root: Path | int, path: str, flags: int, mode: int = 0) -> int:
     """A close-on-exec descriptor of ``path`` below ``root``; no symbolic link may be on the way."""
     return _open(root, path, flags, mode, _BENEATH | _NO_SYMLINKS | _NO_MAGIC_LINKS)
+
+
+def open_inside(root: Path | int, path: str, flags: int, mode: int = 0) -> int:
+    """A close-on-exec descriptor of ``path`` below ``root``.
+
+    Symbolic links are followed as long as they stay below ``root``; absolute ones are refused.
+    """
+    return _open(root, path, flags, mode, _BENEATH | _NO_MAGIC_LINKS)
+
+
+def open_on_same_mount(root: Path | int, path: str, flags: int) -> int:
+    """As ``open_beneath``; EXDEV also if ``path`` is or leads through a mount point."""
+    return _open(root, path, flags, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGIC_LINKS | _NO_XDEV)
+
+
+def open_regular(root: Path | int, path: str, flags: int, mode: int = 0o600) -> int:
+    """A descriptor of the regular file ``path``, resolved inside ``root``; never blocks.
+
+    The last component is not followed if it is a symbolic link. With O_CREAT a missing file is
+    made with ``mode``.
+
+    Raises:
+        Invalid: it is not a regular file.
+    """
+    while True:
+        try:
+            handle = open_in_root(root, path, os.O_PATH | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            if not flags & os.O_CREAT:
+                raise
+            try:
+                return open_in_root(root, path, flags | os.O_EXCL | os.O_NOFOLLOW, mode)
+            except FileExistsError:
+                continue  # made meanwhile
+        try:
+            kind = os.fstat(handle).st_mode
+            if not stat.S_ISREG(kind):
+                raise Invalid(f"{path}: expected a regular file, got {kind_of(kind)}")
+            return os.open(fd_path(handle), (flags & ~os.O_CREAT) | os.O_CLOEXEC)
+        finally:
+            os.close(handle)
 
 
 def make_folders(root: Path | int, path: str, mode: int = 0o755) -> int:
@@ -103,15 +145,19 @@ def bind_mount(
     read_only: bool = False,
     recursive: bool = True,
     userns_fd: int | None = None,
+    private: bool = False,
 ) -> None:
     """Mount what ``source_fd`` refers to over what ``target_fd`` refers to.
 
     Both are descriptors (O_PATH will do), so nothing that is renamed in between matters.
-    ``userns_fd`` maps the owners of files by that user namespace (an idmapped mount).
+    ``userns_fd`` maps the owners of files by that user namespace (an idmapped mount). ``private``
+    keeps what is mounted later in one place from appearing in the other.
     """
     tree = _clone_tree(source_fd, recursive)
     try:
-        _set_attributes(tree, read_only=read_only, recursive=recursive, userns_fd=userns_fd)
+        _set_attributes(
+            tree, read_only=read_only, recursive=recursive, userns_fd=userns_fd, private=private
+        )
         flags = _MOVE_MOUNT_F_EMPTY_PATH | _MOVE_MOUNT_T_EMPTY_PATH
         _call(_MOVE_MOUNT, tree, b"", target_fd, b"", flags, what="move_mount")
     finally:
@@ -186,14 +232,18 @@ def _clone_tree(source_fd: int, recursive: bool) -> int:
     return _call(_OPEN_TREE, source_fd, b"", flags, what="open_tree")
 
 
-def _set_attributes(tree: int, *, read_only: bool, recursive: bool, userns_fd: int | None) -> None:
+def _set_attributes(
+    tree: int, *, read_only: bool, recursive: bool, userns_fd: int | None, private: bool
+) -> None:
     wanted = _MountAttributes()
+    if private:
+        wanted.propagation = _MS_PRIVATE
     if read_only:
         wanted.attr_set |= _MOUNT_ATTR_RDONLY
     if userns_fd is not None:
         wanted.attr_set |= _MOUNT_ATTR_IDMAP
         wanted.userns_fd = userns_fd
-    if not wanted.attr_set:
+    if not (wanted.attr_set or private):
         return
     flags = _AT_EMPTY_PATH | (_AT_RECURSIVE if recursive else 0)
     size = ctypes.sizeof(wanted)

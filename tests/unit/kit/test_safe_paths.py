@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from muntin.kit.errors import Invalid
-from muntin.kit.safe_paths import make_folders, open_beneath, open_in_root, read_bounded
+from muntin.kit.safe_paths import (
+    make_folders,
+    open_beneath,
+    open_in_root,
+    open_inside,
+    open_regular,
+    read_bounded,
+)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _RENAME_EXCHANGE = 2
@@ -117,3 +124,31 @@ def test_a_folder_that_is_swapped_for_a_link_never_leads_out(root: Path) -> None
         swapper.join()
     assert "own" in seen
     assert seen <= {"own", errno.ENOENT, errno.EAGAIN}
+
+
+def test_open_inside_follows_links_that_stay_inside(root: Path) -> None:
+    for name, target in (("in", "folder"), ("up", "../secret"), ("absolute", "/folder")):
+        (root / name).symlink_to(target)
+    assert read(open_inside(root, "in/key", os.O_RDONLY)) == "own"
+    for path in ("up/key", "absolute/key", "../secret/key", "/folder/key"):
+        with pytest.raises(OSError) as refusal:
+            open_inside(root, path, os.O_RDONLY)
+        assert refusal.value.errno == errno.EXDEV
+
+
+def test_open_regular_makes_a_file_and_follows_no_link(root: Path) -> None:
+    create = os.O_WRONLY | os.O_CREAT
+    for text in ("first", "second"):
+        with open(open_regular(root, "new", create | os.O_TRUNC, 0o640), "w") as file:
+            file.write(text)
+    assert (root / "new").read_text() == "second"
+    os.mkfifo(root / "fifo")
+    (root / "link").symlink_to("new")
+    (root / "dangling").symlink_to("/secret/made")
+    kinds = {"fifo": "a FIFO", "link": "a symbolic link", "dangling": "a symbolic link"}
+    for name, kind in kinds.items():
+        with pytest.raises(Invalid, match=f"expected a regular file, got {kind}"):
+            open_regular(root, name, create)
+    with pytest.raises(FileNotFoundError):
+        open_regular(root, "absent", os.O_RDONLY)
+    assert not (root.parent / "secret/made").exists()
