@@ -8,6 +8,7 @@ Source: apiextensions-apiserver pkg/controller/openapi/builder, pkg/controller/o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from muntin.model.custom.definition import Version
@@ -16,6 +17,28 @@ from muntin.model.custom.structural import Json as Source
 Json = dict[str, Any]
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+_CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+# What clients read of the fields that every object has.
+_API_VERSION = (
+    "APIVersion defines the versioned schema of this representation of an object. Servers should "
+    "convert recognized schemas to the latest internal value, and may reject unrecognized values. "
+    f"More info: {_CONVENTIONS}#resources"
+)
+_KIND = (
+    "Kind is a string value representing the REST resource this object represents. Servers may "
+    "infer this from the endpoint the client submits requests to. Cannot be updated. In "
+    f"CamelCase. More info: {_CONVENTIONS}#types-kinds"
+)
+_METADATA = f"Standard object's metadata. More info: {_CONVENTIONS}#metadata"
+_LIST_METADATA = f"Standard list metadata. More info: {_CONVENTIONS}#types-kinds"
+_EMBEDDED_API_VERSION = (
+    "apiVersion defines the versioned schema of this representation of an object. "
+    f"More info: {_CONVENTIONS}#resources"
+)
+_EMBEDDED_KIND = (
+    "kind is a string value representing the type of this object. In CamelCase. "
+    f"More info: {_CONVENTIONS}#types-kinds"
+)
 _JUNCTORS = frozenset({"allOf", "anyOf", "oneOf", "not"})
 _GVK = "x-kubernetes-group-version-kind"
 # What kubectl reads, and what it must not see, in the v2 form.
@@ -31,46 +54,97 @@ def names(version: Version) -> dict[tuple[str, str, str], str]:
 
 def v3(version: Version) -> dict[str, Json]:
     """The types of a version for a v3 document, by name."""
-    schema = dict(version.schema or {})
-    if version.structural is None:
-        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return _types(version, schema, "#/components/schemas/", wrapped=True)
+    return _types(version, dict(version.schema or {}), _V3)
 
 
 def v2(version: Version) -> dict[str, Json]:
     """The types of a version for a v2 document, by name."""
-    schema = _v2(version.schema or {}) if version.structural is not None else {}
-    return _types(version, schema, "#/definitions/", wrapped=False)
+    return _types(version, _v2(version.schema or {}), _V2)
 
 
-def _types(version: Version, schema: Json, prefix: str, *, wrapped: bool) -> dict[str, Json]:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the two documents differ in: where types stand, and how a reference is described."""
+
+    prefix: str
+    is_v2: bool
+
+    def reference(self, name: str, description: str = "") -> Json:
+        """A reference to a type; in v3 a described one is wrapped, as its siblings would not
+        count."""
+        found: Json = {"$ref": self.prefix + name}
+        if not description:
+            return found
+        if self.is_v2:
+            return {**found, "description": description}
+        return {"allOf": [found], "description": description}
+
+
+_V2, _V3 = _Form("#/definitions/", True), _Form("#/components/schemas/", False)
+
+
+def _types(version: Version, schema: Json, form: _Form) -> dict[str, Json]:
     row = version.row
-
-    def reference(name: str) -> Json:
-        found: Json = {"$ref": prefix + name}
-        return {"allOf": [found]} if wrapped else found
-
     kind, list_kind = names(version).values()
-    common: Json = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
     place = {"group": row.group, "version": row.version}
-    whole = {**schema, "type": "object", _GVK: [{**place, "kind": row.kind}]}
-    if version.structural is not None:
-        whole["properties"] = {
-            **common, "metadata": reference(f"{_META}ObjectMeta"),
-            **{k: v for k, v in (schema.get("properties") or {}).items()
-               if k not in ("apiVersion", "kind", "metadata")},
-        }  # fmt: skip
+    common = {
+        "apiVersion": {"type": "string", "description": _API_VERSION},
+        "kind": {"type": "string", "description": _KIND},
+    }
+    if _is_bare(version, form):
+        whole: Json = {"type": "object"}
+    else:
+        whole = _with_embedded(schema, form)
+        metadata = form.reference(f"{_META}ObjectMeta", _METADATA)
+        properties = {**(whole.get("properties") or {}), **common, "metadata": metadata}
+        whole |= {"type": "object", "properties": properties}
     listed: Json = {
+        "description": f"{row.list_kind} is a list of {row.kind}",
         "type": "object",
         "required": ["items"],
         "properties": {
             **common,
-            "metadata": reference(f"{_META}ListMeta"),
-            "items": {"type": "array", "items": reference(kind)},
+            "metadata": form.reference(f"{_META}ListMeta", _LIST_METADATA),
+            "items": {
+                "description": f"List of {row.plural}. More info: {_CONVENTIONS}",
+                "type": "array",
+                "items": form.reference(kind),
+            },
         },
-        _GVK: [{**place, "kind": row.list_kind}],
     }
-    return {kind: whole, list_kind: listed}
+    return {
+        kind: {**whole, _GVK: [{**place, "kind": row.kind}]},
+        list_kind: {**listed, _GVK: [{**place, "kind": row.list_kind}]},
+    }
+
+
+def _is_bare(version: Version, form: _Form) -> bool:
+    """Whether nothing is said of the fields, so that kubectl takes any."""
+    if version.schema is None:
+        return True
+    return form.is_v2 and (version.structural is None or version.structural.open)
+
+
+def _with_embedded(schema: Source, form: _Form) -> Json:
+    """``schema`` with version, kind and metadata wherever a whole object is embedded."""
+    found = dict(schema)
+    if isinstance(below := schema.get("properties"), Mapping):
+        found["properties"] = {name: _with_embedded(item, form) for name, item in below.items()}
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), Mapping):
+            found[name] = _with_embedded(schema[name], form)
+    if form.is_v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
+        return found  # kubectl would refuse all other fields
+    if schema.get("x-kubernetes-embedded-resource"):
+        found["properties"] = {
+            **(found.get("properties") or {}),
+            "apiVersion": {"type": "string", "description": _EMBEDDED_API_VERSION},
+            "kind": {"type": "string", "description": _EMBEDDED_KIND},
+            "metadata": form.reference(f"{_META}ObjectMeta", _METADATA),
+        }
+        required = list(schema.get("required") or ())
+        found["required"] = required + [n for n in ("kind", "apiVersion") if n not in required]
+    return found
 
 
 def _v2(schema: Source) -> Json:
