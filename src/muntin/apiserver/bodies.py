@@ -158,7 +158,7 @@ def _read_text(request: ApiRequest, schema: Schema, resource: Resource) -> Objec
         return None
     _check_kind(found, resource.api_version, resource.kind)
     decoded = decoding.Decoded(found)
-    _report(request, schema, decoded, resource.kind, resource.version, text)
+    _report(request, schema, decoded, resource.kind, resource.version, text, resource)
     obj = _named(request, resource, found)
     request.managed_fields = managed
     return obj
@@ -181,7 +181,7 @@ def read_as(request: ApiRequest, type_: Type, version: str, kind: str, schema: S
         decoded = decoding.decode_as(schema, type_, body, version, kind)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
-    _report(request, schema, decoded, kind, version, request.http.body)
+    _report(request, schema, decoded, kind, version, request.http.body, type_)
     return decoded.object
 
 
@@ -201,7 +201,7 @@ def checked(
         decoded = _decoded(request, schema, resource, body, applied)
     except decoding.Undecodable as err:
         raise status.bad_request(err.message) from err
-    _report(request, schema, decoded, resource.kind, resource.version, raw)
+    _report(request, schema, decoded, resource.kind, resource.version, raw, resource)
     obj = _named(request, resource, decoded.object)
     if given is not None:
         # An empty list, which decoding leaves out, has a meaning of its own.
@@ -253,7 +253,7 @@ def _validates_fields(version: str) -> bool:
 
 def _report(
     request: ApiRequest, schema: Schema, decoded: decoding.Decoded, kind: str, version: str,
-    raw: bytes,
+    raw: bytes, type_: Type | Resource,
 ) -> None:  # fmt: skip
     if not _validates_fields(schema.version):
         return
@@ -265,12 +265,42 @@ def _report(
         )
     if wanted == "Ignore":
         return
-    # Looking for duplicates costs a second, slow parse: only for those who say that they care.
-    if wanted and raw and content_type(request) in ("", JSON):
-        decoded.duplicates = decoding.duplicate_fields(raw)
-    if not (decoded.unknown or decoded.duplicates):
-        return
     found = decoded.strict_errors
+    # Looking for duplicates costs a second, slow parse: only for those who say that they care.
+    if wanted and raw:
+        found = _strict_errors(request, schema, decoded, raw, type_)
+    if not found:
+        return
     if wanted == "Strict":
         raise status.bad_request(decoding.strict_error(kind, version, found))
-    request.warnings.extend(found)
+    # Of the one error about a YAML document each line is a warning.
+    lines = (line.strip() for error in found for line in error.split("\n"))
+    request.warnings.extend(line for line in lines if line != _YAML_ERRORS)
+
+
+def _strict_errors(
+    request: ApiRequest, schema: Schema, decoded: decoding.Decoded, raw: bytes,
+    type_: Type | Resource,
+) -> list[str]:  # fmt: skip
+    """What is wrong with the text of a body, in the order in which upstream finds it."""
+    from muntin.model import strict_fields  # few clients ask
+
+    media = content_type(request)
+    if media in YAML:  # upstream reads JSON that it makes of it, with sorted keys
+        return [*_yaml_errors(raw), *sorted(decoded.strict_errors)]
+    if media not in ("", JSON):
+        return decoded.strict_errors
+    if request.custom is not None:
+        decoded.duplicates = decoding.duplicate_fields(raw)
+        return decoded.strict_errors
+    found = schema.type_of(type_) if isinstance(type_, Resource) else type_
+    return strict_fields.of_json(schema, found, raw)
+
+
+_YAML_ERRORS = "yaml: unmarshal errors:"
+
+
+def _yaml_errors(raw: bytes) -> list[str]:
+    """All repeated keys of a YAML document as the one error that they are upstream."""
+    twice = yaml_duplicates(raw)
+    return ["\n  ".join([_YAML_ERRORS, *twice])] if twice else []

@@ -255,6 +255,17 @@ def test_unknown_and_duplicate_fields():
         message = json.loads(strict.body)["message"]
         assert 'unknown field "dataa"' in message
         assert 'duplicate field "data.x"' in message
+        text = b"metadata: {name: a}\ndataz: {}\ndata:\n  x: '1'\n  x: '2'\ndataa: {}"
+        path = f"{MAPS}?fieldValidation=Strict"
+        headers = {"content-type": "application/yaml"}
+        strict = await api.transport.request("POST", path, headers=headers, body=text)
+        assert json.loads(strict.body)["message"].endswith(
+            'strict decoding error: yaml: unmarshal errors:\n  line 5: key "x" already set in map, '
+            'unknown field "dataa", unknown field "dataz"'
+        )
+        path = f"{MAPS}?fieldValidation=Warn&dryRun=All"
+        warned = await api.transport.request("POST", path, headers=headers, body=text)
+        assert 'line 5: key \\"x\\" already set in map' in warned.headers["warning"]
         warned = await send("Warn")
         assert warned.status == 201
         assert 'unknown field \\"dataa\\"' in warned.headers["warning"]
