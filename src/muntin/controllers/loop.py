@@ -129,7 +129,12 @@ def _controllers(
         EndpointSliceMirroring(caches),
         ServiceAccounts(caches),
         RootCaPublisher(caches, config.root_ca),
-        Namespaces(caches, catalog, client(Namespaces.account)),
+        Namespaces(
+            caches,
+            catalog,
+            client(Namespaces.account),
+            pods_first=ApiFeature.NAMESPACED_PODS_FIRST in config.features,
+        ),
         NodeLifecycle(caches, config, clock),
         TaintEviction(caches),
         PodGarbageCollector(caches),

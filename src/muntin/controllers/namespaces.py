@@ -19,9 +19,13 @@ class Namespaces:
     name = "namespace-controller"
     account = "namespace-controller"
 
-    def __init__(self, caches: Caches, catalog: Catalog, client: KubeClient) -> None:
+    def __init__(
+        self, caches: Caches, catalog: Catalog, client: KubeClient, *, pods_first: bool
+    ) -> None:
+        """``pods_first``: nothing else is deleted before the last pod is gone."""
         self._namespaces = caches.use(NAMESPACES)
         caches.use(PODS)
+        self._pods_first = pods_first
         self._catalog = catalog
         self._client = client
         self.sources = (Source(NAMESPACES), Source(PODS, self._of_pod))
@@ -36,19 +40,27 @@ class Namespaces:
         found = self._namespaces.get(round.key)
         if found is None or not namespace.is_due(found):
             return ()
+        snapshot = namespace.Snapshot(namespace=found, contents={}, failures={})
+        if self._pods_first:
+            snapshot = await self._snapshot(found, [PODS])
+        if not namespace.has_more(snapshot):
+            served = await self._catalog.deletable(fresh=True)  # nothing may be left behind
+            snapshot = await self._snapshot(found, [row for row in served if row.namespaced])
+        return namespace.reconcile(snapshot, round.now)
+
+    async def _snapshot(self, found: Object, resources: list[Resource]) -> namespace.Snapshot:
+        """What the namespace holds of ``resources``."""
+        name = found["metadata"]["name"]
         contents: dict[Resource, list[Object]] = {}
         failures: dict[Resource, str] = {}
-        for resource in await self._catalog.deletable(fresh=True):  # nothing may be left behind
-            if not resource.namespaced:
-                continue
+        for resource in resources:
             try:
-                contents[resource] = (await self._client.list(resource, round.key)).items
+                contents[resource] = (await self._client.list(resource, name)).items
             except (errors.NotFound, errors.Unsupported):
                 continue
             except errors.MuntinError as err:
                 failures[resource] = err.message
-        snapshot = namespace.Snapshot(namespace=found, contents=contents, failures=failures)
-        return namespace.reconcile(snapshot, round.now)
+        return namespace.Snapshot(namespace=found, contents=contents, failures=failures)
 
 
 class ServiceAccounts:

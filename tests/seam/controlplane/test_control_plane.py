@@ -328,6 +328,38 @@ def test_a_namespace_has_what_all_have_and_goes_with_all_it_has():
     run(scenario)
 
 
+@pytest.mark.parametrize("version, kept", [((1, 33), True), ((1, 32), False)])
+def test_the_pods_of_a_namespace_go_before_all_else(version, kept):
+    """Upstream: "OrderedNamespaceDeletion namespace deletion should delete pod first"."""
+
+    async def scenario(plane):
+        admin = plane.admin
+        await admin.create(NAMESPACES, {"kind": "Namespace", "metadata": {"name": "team"}})
+        await plane.until(lambda: admin.get(SERVICE_ACCOUNTS, "default", "team"), "an account")
+        await admin.create(CONFIG_MAPS, {"metadata": {"name": "config"}}, "team")
+        held = {**template(), "metadata": {"name": "held", "finalizers": ["example.com/keep"]}}
+        await admin.create(PODS, held, "team")
+        await admin.delete(NAMESPACES, "team")
+
+        async def told():
+            status = (await admin.get(NAMESPACES, "team"))["status"]
+            rows = {row["type"]: row["message"] for row in status.get("conditions") or ()}
+            text = "Some resources are remaining: pods has 1 resource instances"
+            return rows if rows.get("NamespaceContentRemaining") == text else None
+
+        rows = await plane.until(told, "what remains")
+        assert rows["NamespaceFinalizersRemaining"].endswith(
+            "example.com/keep in 1 resource instances"
+        )
+        assert "NamespaceDeletionDiscoveryFailure" in rows
+        names = [row["metadata"]["name"] for row in (await admin.list(CONFIG_MAPS, "team")).items]
+        assert ("config" in names) is kept
+        await admin.patch(PODS, "held", {"metadata": {"finalizers": None}}, "team")
+        await plane.gone(NAMESPACES, "team")
+
+    run(scenario, version=version)
+
+
 def test_a_pod_that_fits_nowhere_says_why_and_goes_when_it_can():
     async def scenario(plane):
         pod = {"nodeSelector": {"disk": "ssd"}}

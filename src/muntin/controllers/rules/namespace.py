@@ -37,13 +37,18 @@ def is_due(namespace: Object) -> bool:
     return pods.is_deleting(namespace) and FINALIZER in (namespace["spec"].get("finalizers") or ())
 
 
+def has_more(snapshot: Snapshot) -> bool:
+    """Whether something of ``snapshot`` is left, or may be."""
+    return any(snapshot.contents.values()) or bool(snapshot.failures)
+
+
 def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     """Deletions, what is left as conditions, and the finalizer's removal when nothing is."""
     namespace = snapshot.namespace
     if not is_due(namespace):
         return []
     left = {resource: rows for resource, rows in snapshot.contents.items() if rows}
-    if not left and not snapshot.failures:
+    if not has_more(snapshot):
         kept = [name for name in namespace["spec"]["finalizers"] if name != FINALIZER]
         obj = {**namespace, "spec": {**namespace["spec"], "finalizers": kept}}
         return [Update(resource=NAMESPACES, obj=obj, subresource="finalize")]
@@ -83,6 +88,21 @@ def _conditions(
     )
     failed = "; ".join(f"{row.group_resource}: {why}" for row, why in failures.items())
     return [
+        # The resources of the server are known once there is a snapshot.
+        _condition(
+            "NamespaceDeletionDiscoveryFailure",
+            "",
+            "DiscoveryFailed",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ),
+        _condition(
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "",
+            "GroupVersionParsingFailed",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
         _condition(
             "NamespaceDeletionContentFailure",
             f"Failed to delete all resource types, {len(failures)} remaining: {failed}"
