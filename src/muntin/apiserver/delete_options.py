@@ -13,7 +13,8 @@ from typing import Any
 import orjson
 
 from muntin.apiserver import status
-from muntin.kit.errors import Cause
+from muntin.kit import numbers
+from muntin.kit.errors import Cause, Invalid
 
 POLICIES = ("Foreground", "Background", "Orphan")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
@@ -74,10 +75,9 @@ def _of_query(query: Mapping[str, list[str]]) -> dict[str, Any]:
 
 def _integer(text: str) -> int:
     try:
-        return int(text)
-    except ValueError as err:
-        shown = orjson.dumps(text).decode()
-        raise status.bad_request(f"strconv.ParseInt: parsing {shown}: invalid syntax") from err
+        return numbers.parse_int(text)
+    except Invalid as err:
+        raise status.bad_request(err.message) from err
 
 
 def _boolean(text: str) -> bool:

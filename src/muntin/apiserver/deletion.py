@@ -93,7 +93,7 @@ def plan(
     if "deletionTimestamp" in metadata:
         _hurry(metadata, grace, now)
     else:
-        metadata["deletionTimestamp"] = rfc3339(now + grace)
+        metadata["deletionTimestamp"] = rfc3339(now + _go_seconds(grace))
         if not _is_marked_first(resource):
             metadata["deletionGracePeriodSeconds"] = grace
         if metadata.get("generation"):
@@ -133,12 +133,20 @@ def _hurry(metadata: Object, grace: int, now: float) -> None:
     running = metadata.get("deletionGracePeriodSeconds") or 0
     if grace >= running:
         return
-    began = (times.seconds_of(metadata["deletionTimestamp"]) or now) - running
-    ends = began + grace
+    began = (times.seconds_of(metadata["deletionTimestamp"]) or now) - _go_seconds(running)
+    ends = began + _go_seconds(grace)
     if ends < now:
         ends, grace = now, min(grace, 1)
     metadata["deletionTimestamp"] = rfc3339(ends)
     metadata["deletionGracePeriodSeconds"] = grace
+
+
+def _go_seconds(grace: int) -> float:
+    """``grace`` seconds as upstream adds them to a time: nanoseconds, which wrap around in 64 bits.
+
+    The result is within 292 years. Source: apiserver v1.34 pkg/registry/rest/delete.go.
+    """
+    return ((grace * 10**9 + 2**63) % 2**64 - 2**63) / 1e9
 
 
 def _is_definition(resource: Resource) -> bool:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from muntin.apiserver import status
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.request import ApiRequest
-from muntin.kit import errors
+from muntin.kit import errors, numbers
 from muntin.kit.errors import Cause
 
 NOT_OLDER, EXACT = "NotOlderThan", "Exact"
 WAIT_S = 3.0  # for a revision that this server has not seen yet
-_LARGEST = 2**63 - 1
 _FORBIDDEN, _UNSUPPORTED = "FieldValueForbidden", "FieldValueNotSupported"
 
 
@@ -148,11 +147,11 @@ def _invalid(causes: list[Cause]) -> status.ApiError:
 def _revision(text: str) -> int | None:
     if not text:
         return None
-    if not (text.isascii() and text.isdigit()):
-        problem = f'strconv.ParseUint: parsing "{text}": invalid syntax'
-        text = f'resourceVersion: Invalid value: "{text}": {problem}'
-        raise status.bad_request(f"invalid resource version: {text}")
-    return min(int(text), _LARGEST)
+    try:
+        return min(numbers.parse_uint(text), numbers.INT64_MAX)
+    except errors.Invalid as err:
+        text = f'resourceVersion: Invalid value: "{text}": {err.message}'
+        raise status.bad_request(f"invalid resource version: {text}") from err
 
 
 def _watched_revision(text: str) -> int | None:
@@ -168,10 +167,10 @@ def _number(request: ApiRequest, name: str) -> int:
     text = request.param(name)
     if not text:
         return 0
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()):
-        raise status.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
-    return min(max(0, int(text)), _LARGEST)
+    try:
+        return max(0, numbers.parse_int(text))
+    except errors.Invalid as err:
+        raise status.bad_request(err.message) from err
 
 
 def _optional_flag(request: ApiRequest, name: str) -> bool | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from muntin.apiserver import signing_requests, status
 from muntin.apiserver.items import Item
+from muntin.kit import numbers
 from muntin.kit.clock import rfc3339
 from muntin.model import names, pods
 from muntin.model.conversion.workloads import TEMPLATE_GENERATION
@@ -180,7 +181,8 @@ def _number_template(daemon_set: Object, generation: int) -> None:
 
 def _count_template(new: Object, old: Object) -> None:
     text = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1")
-    before = int(text) if text.isdecimal() else 1
+    before = numbers.int_or_none(text, 0, numbers.INT64_MAX - 1)
+    before = 1 if before is None else before
     spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
     _number_template(new, before + (spec.get("template") != old_spec.get("template")))
 
@@ -380,7 +382,7 @@ def _check_identity(resource: Resource, metadata: Object, item: Item) -> None:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {item.uid}"
         raise status.conflict(resource, item.name, why)
     version = metadata.get("resourceVersion")
-    if version and not version.isdecimal():
+    if version and not numbers.is_digits(version):
         why = f'strconv.ParseUint: parsing "{version}": invalid syntax'
         raise status.bad_request(why)  # 500 upstream, though it is the client who is wrong
     if version and version != "0" and version != str(item.revision):

@@ -12,6 +12,7 @@ from functools import partial
 from muntin.cluster.config import Os
 from muntin.cluster.settings import Draft, NodeDraft, check_label
 from muntin.cluster.yaml_fields import Mapping, Place
+from muntin.kit import numbers
 from muntin.model.windows_releases import BUILDS, parse_kubernetes
 
 ACS_ENGINE, KIND, K3D = "vlabs", "kind.x-k8s.io/v1alpha4", "k3d.io/"
@@ -281,9 +282,9 @@ def _subnet(draft: Draft, place: Place | None, attribute: str, path: str) -> Non
 
 def _port(draft: Draft, place: Place | None) -> None:
     """A port of the host; 0 and -1 leave the choice to the program."""
-    number = place.text() if place is not None else ""
-    if place is not None and number.isdigit() and int(number):
-        draft.api_server_port, draft.origins["networking.apiServerPort"] = int(number), place
+    number = numbers.int_or_none(place.text(), 1, 65535) if place is not None else None
+    if place is not None and number is not None:
+        draft.api_server_port, draft.origins["networking.apiServerPort"] = number, place
 
 
 def _tag(place: Place | None) -> str:

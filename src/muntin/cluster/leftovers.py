@@ -16,7 +16,7 @@ from pathlib import Path
 
 from muntin.cluster import fabric
 from muntin.cluster.paths import RUN_ROOT, STATE_ROOT, ClusterPaths
-from muntin.kit import mounts, netns
+from muntin.kit import mounts, netns, numbers
 
 _CGROUP_ROOT = Path("/sys/fs/cgroup")
 _KILL_WAIT_S, _CGROUP_WAIT_S = 5.0, 10.0
@@ -60,7 +60,7 @@ def processes(paths: ClusterPaths) -> Iterator[int]:
     mark = os.fsencode(paths.run) + b"/"
     grouped = re.compile(rf":/{re.escape(paths.cgroup())}(/|$)", re.MULTILINE)
     for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
+        if not numbers.is_digits(entry.name):
             continue
         with suppress(OSError):
             if (

@@ -15,6 +15,7 @@ from muntin.cluster.settings import (
     parse_taint,
     with_names,
 )
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid
 from muntin.model.profiles import world_named
 
@@ -140,10 +141,11 @@ def _nodes(draft: Draft, overrides: Overrides) -> None:
         given = [row for row in draft.nodes or () if row.os == os]
         if text is None:
             rows += given if draft.nodes is not None else default_nodes(os, DEFAULT_NODES[os])
-        elif text.isdigit():
-            kept = given[: int(text)]
+        elif numbers.is_digits(text):
+            count = numbers.parse_uint(text, 16)
+            kept = given[:count]
             taken = [row.name for row in kept]
-            rows += kept + default_nodes(os, int(text) - len(kept), taken)
+            rows += kept + default_nodes(os, count - len(kept), taken)
         else:
             names = [name.strip() for name in text.split(",")]
             by_name = {row.name: row for row in given}

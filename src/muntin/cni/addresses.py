@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from muntin.kit import numbers
+
 
 def parse(text: str) -> int:
     """The number of a dotted address; ValueError where it is none."""
@@ -10,9 +12,10 @@ def parse(text: str) -> int:
         raise ValueError(f"invalid IP address: {text}")
     value = 0
     for part in parts:
-        if not part.isdigit() or len(part) > 3 or int(part) > 255:
+        number = numbers.int_or_none(part, 0, 255)
+        if number is None or len(part) > 3:
             raise ValueError(f"invalid IP address: {text}")
-        value = value << 8 | int(part)
+        value = value << 8 | number
     return value
 
 
@@ -24,9 +27,10 @@ def text(value: int) -> str:
 def parse_prefix(prefix: str) -> tuple[int, int]:
     """(address as it stands, length) of ``10.0.0.0/24``; ValueError where it is none."""
     address, slash, length = prefix.partition("/")
-    if not slash or not length.isdigit() or int(length) > 32:
+    bits = numbers.int_or_none(length, 0, 32)
+    if not slash or bits is None:
         raise ValueError(f"invalid CIDR address: {prefix}")
-    return parse(address), int(length)
+    return parse(address), bits
 
 
 def mask(length: int) -> int:

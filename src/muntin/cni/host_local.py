@@ -12,6 +12,7 @@ import os
 
 from muntin.cni import addresses
 from muntin.cni.plugin import INVALID_CONFIG, NOT_AVAILABLE, Orders, PluginError, main, result_in
+from muntin.kit import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Store:
         """The addresses of one container's interface."""
         # Files of old releases hold the container alone.
         container = owner.partition("\r\n")[0]
-        names = [name for name in os.listdir(self._directory) if name[:1].isdigit()]  # noqa: PTH208
+        names = [name for name in os.listdir(self._directory) if numbers.is_digits(name[:1])]  # noqa: PTH208
         return sorted(name for name in names if self._read(name).strip() in (owner, container))
 
     def release(self, owner: str) -> None:

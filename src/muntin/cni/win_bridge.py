@@ -14,6 +14,7 @@ import os
 from muntin.cni import addresses, delegate
 from muntin.cni.hns_call import ALREADY_IN_NAMESPACE, HnsCall, HnsCallError
 from muntin.cni.plugin import Orders, PluginError, main, result_in
+from muntin.kit import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -246,7 +247,8 @@ def _listed(policies: list[Object], key: str, value: str | None) -> bool:
 
 def _port_mapping(mapping: Object) -> list[Object]:
     name = str(mapping.get("protocol", "tcp")).lower()
-    protocol = int(name) if name.isdigit() else _PROTOCOLS.get(name)
+    protocol = numbers.int_or_none(name, 0, 255)
+    protocol = _PROTOCOLS.get(name) if protocol is None else protocol
     if protocol is None:
         return []
     settings: Object = {

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-import math
 import time
-from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import count
 from typing import Protocol
+
+from muntin.kit.timestamps import NotATime, parse_rfc3339, rfc3339, time_text
+
+__all__ = [
+    "Clock",
+    "FakeClock",
+    "NotATime",
+    "SystemClock",
+    "parse_rfc3339",
+    "rfc3339",
+    "time_text",
+]
 
 
 class Clock(Protocol):
@@ -68,27 +77,3 @@ class FakeClock:
         self._time = end
         for _ in range(5):
             await asyncio.sleep(0)
-
-
-def rfc3339(seconds: float, *, micros: bool = False) -> str:
-    """A Kubernetes timestamp: ``2026-01-02T03:04:05Z``, with ``micros`` a MicroTime."""
-    if not micros:
-        return _second(math.floor(seconds))
-    return time_text(datetime.fromtimestamp(seconds, UTC), micros=True)
-
-
-def time_text(moment: datetime, *, micros: bool = False) -> str:
-    """`rfc3339` of ``moment``, which is in UTC. The year has four digits, also before 1000."""
-    timespec = "microseconds" if micros else "seconds"
-    return moment.replace(tzinfo=None).isoformat(timespec=timespec) + "Z"
-
-
-@lru_cache(maxsize=16)
-def _second(second: int) -> str:
-    """The text of one second, in which many things may happen."""
-    return time_text(datetime.fromtimestamp(second, UTC))
-
-
-def parse_rfc3339(text: str) -> float:
-    """Seconds since the epoch of a Kubernetes Time or MicroTime."""
-    return datetime.fromisoformat(text).timestamp()

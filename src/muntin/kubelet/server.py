@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, unquote
 
 import orjson
 
+from muntin.kit import numbers
 from muntin.kit.clock import parse_rfc3339
 from muntin.kit.errors import Forbidden, Internal, Invalid, MuntinError, NotFound, wire_codes
 from muntin.kit.http.messages import Answer, Request, Response
@@ -269,7 +270,8 @@ class KubeletServer:
         sandbox = worker.runtime.ready_sandbox
         if sandbox is None:
             raise Internal(f'pod not found ("{parts[1]}_{parts[0]}")')
-        ports = [int(port) for port in query.get("port", []) if port.isdigit()]
+        texts = query.get("port", [])
+        ports = [n for text in texts if (n := numbers.int_or_none(text, 1, 65535)) is not None]
         answer = await self._context.cri.PortForward({"pod_sandbox_id": sandbox.id, "port": ports})
         return await tunnel(request, answer["url"])
 
@@ -299,9 +301,10 @@ def log_options(query: Query, now: float) -> LogOptions:
         values = query.get(name)
         if not values:
             return None
-        if not values[0].lstrip("-").isdigit():
-            raise Invalid(f"Invalid value {values[0]!r} for {name}: must be a number")
-        return int(values[0])
+        try:
+            return numbers.parse_int(values[0])
+        except Invalid as err:
+            raise Invalid(f"Invalid value for {name}: {err.message}") from err
 
     since_seconds, since = number("sinceSeconds"), 0.0
     if since_seconds is not None:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.clock import Clock
 from muntin.kit.errors import Conflict, Invalid, MuntinError, NotFound
 from muntin.kit.log import fields, object_ref
@@ -107,4 +108,4 @@ class StatusWriter:
 
 def _revision(pod: Object) -> int:
     text = pod["metadata"].get("resourceVersion", "")
-    return int(text) if text.isdigit() else 0
+    return numbers.int_or_none(text) or 0

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from muntin.kit import numbers
 from muntin.kit.errors import Cause
 from muntin.lint import views
 from muntin.lint.places import Path
@@ -177,5 +178,6 @@ def path_of(field: str) -> Path:
     """``spec.containers[0].image`` as steps; what stands in brackets is an index or a key."""
     steps: list[str | int] = []
     for plain, inside in _STEP.findall(field):
-        steps.append(plain or (int(inside) if inside.isdigit() else inside))
+        index = numbers.int_or_none(inside)
+        steps.append(plain or (inside if index is None else index))
     return tuple(steps)

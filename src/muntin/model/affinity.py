@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from muntin.kit import numbers
+
 Node = Mapping[str, Any]
 
 
@@ -24,9 +26,10 @@ def _expression_matches(expression: Mapping[str, Any], have: Mapping[str, str]) 
     if operator == "DoesNotExist":
         return key not in have
     if operator in ("Gt", "Lt") and len(values) == 1:
-        try:
-            left, right = int(have[key]), int(values[0])
-        except (KeyError, ValueError):
+        left, right = (
+            numbers.int_or_none(text, numbers.INT64_MIN) for text in (have.get(key), values[0])
+        )
+        if left is None or right is None:
             return False
         return left > right if operator == "Gt" else left < right
     return False

@@ -354,10 +354,11 @@ def _base64(value: str) -> str:
 
 
 _rfc3339 = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))",
+    re.ASCII,
 ).fullmatch
-_seconds_form = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").fullmatch
-_micro_form = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z").fullmatch
+_seconds_form = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII).fullmatch
+_micro_form = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII).fullmatch
 
 
 def _instant(value: Any, layout: str) -> datetime:
@@ -369,18 +370,18 @@ def _instant(value: Any, layout: str) -> datetime:
     year, month, day, hour, minute, second, fraction, zulu, sign, off_hour, off_minute = (
         match.groups()
     )
-    zone = UTC
-    if not zulu:
-        offset = timedelta(hours=int(off_hour), minutes=int(off_minute))
-        zone = timezone(-offset if sign == "-" else offset)
     micro = int((fraction or "0")[:6].ljust(6, "0"))
     try:
+        zone = UTC
+        if not zulu:
+            offset = timedelta(hours=int(off_hour), minutes=int(off_minute))
+            zone = timezone(-offset if sign == "-" else offset)
         stamp = datetime(
             int(year), int(month), int(day), int(hour), int(minute), int(second), micro, zone
         )
-    except ValueError as error:
+        return stamp.astimezone(UTC)
+    except (ValueError, OverflowError) as error:  # a day or zone that does not exist, year 0
         raise Invalid(f'parsing time "{value}": {error}') from None
-    return stamp.astimezone(UTC)
 
 
 def _time(value: Any) -> str:

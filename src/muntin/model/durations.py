@@ -6,10 +6,10 @@ Source: apimachinery pkg/util/duration/duration.go (HumanDuration) v1.34; Go's t
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from functools import lru_cache
 
 from muntin.kit.errors import Invalid
+from muntin.kit.timestamps import parse_rfc3339
 
 _MINUTE, _HOUR = 60, 3600
 _DAY_HOURS, _YEAR_DAYS = 24, 365
@@ -18,7 +18,7 @@ _DAY_HOURS, _YEAR_DAYS = 24, 365
 @lru_cache(maxsize=4096)
 def epoch_s(stamp: str) -> float:
     """Seconds since 1970 of an RFC 3339 time such as ``2024-05-01T12:00:00Z``."""
-    return datetime.fromisoformat(stamp).timestamp()
+    return parse_rfc3339(stamp)
 
 
 def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
@@ -61,7 +61,8 @@ def since(stamp: str | None, now_s: float) -> str:
 
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0,
             "h": 3600.0}  # fmt: skip
-_part = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([^\d.]*)").match
+_part = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([^0-9.]*)").match
+_LONGEST_S = 2**63 / 1e9  # a duration is 64 bits of nanoseconds
 
 
 def parse_duration(text: str) -> float:
@@ -85,6 +86,6 @@ def parse_duration(text: str) -> float:
             raise Invalid(f'time: unknown unit "{unit}" in duration "{text}"')
         seconds += float(number) * _UNITS_S[unit]
         at = found.end()
-    if not at:
+    if not at or seconds >= _LONGEST_S:
         raise Invalid(f'time: invalid duration "{text}"')
     return sign * seconds

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid
 
 MOST_COPIED_BYTES = 3 * 1024 * 1024  # by all copy operations of one patch
@@ -171,8 +172,11 @@ def _position(part: str, last: int) -> int:
     if not _index(part):
         text = f"value was not a proper array index: '{part}'"
         raise _Lost(f'{text}: strconv.Atoi: parsing "{part}": invalid syntax')
-    at = int(part)
-    at = at + last + 1 if at < 0 else at
+    number = numbers.int_or_none(part, numbers.INT64_MIN)
+    if number is None:
+        text = f"value was not a proper array index: '{part}'"
+        raise _Lost(f'{text}: strconv.Atoi: parsing "{part}": value out of range')
+    at = number + last + 1 if number < 0 else number
     if not 0 <= at <= last:
         raise _Lost(f"Unable to access invalid index: {part}: invalid index referenced")
     return at

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid
 from muntin.model import names
 from muntin.model.field_selectors import (
@@ -57,9 +58,10 @@ class Requirement:
 
     def _compares(self, labels: Mapping[str, str]) -> bool:
         (limit,) = self.values
-        try:
-            have, want = int(labels[self.key]), int(limit)
-        except (KeyError, ValueError):
+        have, want = (
+            numbers.int_or_none(text, numbers.INT64_MIN) for text in (labels.get(self.key), limit)
+        )
+        if have is None or want is None:
             return False
         return have > want if self.operator == "gt" else have < want
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from muntin.kit.clock import time_text
+from muntin.kit.timestamps import parse_rfc3339, rfc3339
 
 
 def text_of(seconds: float) -> str:
     """A Time: ``2026-01-02T03:04:05Z``."""
-    return time_text(datetime.fromtimestamp(seconds, UTC))
+    return rfc3339(seconds)
 
 
 def micro_text_of(seconds: float) -> str:
     """A MicroTime: ``2026-01-02T03:04:05.000006Z``."""
-    return time_text(datetime.fromtimestamp(seconds, UTC), micros=True)
+    return rfc3339(seconds, micros=True)
 
 
 def seconds_of(text: str | None) -> float | None:
     """The moment that a Time or MicroTime names; None for an absent one."""
-    return datetime.fromisoformat(text).timestamp() if text else None
+    return parse_rfc3339(text) if text else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid
 from muntin.model.feature_gates import gates_of
 from muntin.model.gates import Profile, Version
@@ -241,9 +242,10 @@ def parse_kubernetes(text: str) -> Version:
         Invalid: not a version.
     """
     parts = text.strip().removeprefix("v").split(".")
-    if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
-        raise Invalid(f"{text!r} is not a Kubernetes version: write it like 1.34")
-    return int(parts[0]), int(parts[1])
+    major, minor = [numbers.int_or_none(part, 0, 9999) for part in (*parts, "")[:2]]
+    if major is None or minor is None:
+        raise Invalid(f"{text[:40]!r} is not a Kubernetes version: write it like 1.34")
+    return major, minor
 
 
 def nearest_api(version: Version) -> Version:

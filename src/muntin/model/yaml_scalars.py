@@ -27,6 +27,7 @@ _DATE = re.compile(
 _INTEGER = re.compile(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))\Z"
 )
+_LONGEST = 80  # characters of a whole number with 64 bits, in binary and with some zeros
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 
 
@@ -40,7 +41,7 @@ def read(text: str) -> Scalar:
     if first not in "0123456789+-" or _DATE.match(text):
         return text
     plain = text.replace("_", "")
-    if (match := _INTEGER.match(plain)) is not None:
+    if len(plain) <= _LONGEST and (match := _INTEGER.match(plain)) is not None:
         found = _integer(match)
         if -(2**63) <= found < 2**64:
             return found

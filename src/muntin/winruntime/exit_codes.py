@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.model.gates import Profile
 from muntin.model.windows import Feature, is_open
 
@@ -98,8 +99,9 @@ def ending(result: Mapping[str, Any], profile: Profile) -> Ending:
 
 
 def _code(status: str, wait_status: int, tells_signals: bool) -> int:
-    if status.isdigit():
-        return signed(int(status))
+    number = numbers.int_or_none(status, 0, 2**32 - 1)
+    if number is not None:
+        return signed(number)
     code = os.waitstatus_to_exitcode(wait_status)
     if code == -_SIGKILL and not tells_signals:
         return EXIT_TERMINATED

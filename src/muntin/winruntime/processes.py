@@ -7,6 +7,8 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from muntin.kit import numbers
+
 
 def started(pid: int) -> str:
     """When the process was started, in the kernel's ticks; empty if there is none (or a zombie)."""
@@ -34,7 +36,10 @@ def network_namespace(path: str) -> tuple[int, int]:
 def kill_in_namespace(namespace: tuple[int, int]) -> None:
     """End every process in a network namespace, by what :func:`network_namespace` gave."""
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and network_namespace(f"{entry}/ns/net") == namespace != (0, 0):
+        if numbers.is_digits(entry.name) and network_namespace(f"{entry}/ns/net") == namespace != (
+            0,
+            0,
+        ):
             with suppress(ProcessLookupError):
                 os.kill(int(entry.name), signal.SIGKILL)
 

@@ -45,6 +45,28 @@ def test_running_pods_get_time(options, seconds, stamp):
     assert metadata["deletionTimestamp"] == stamp
 
 
+@pytest.mark.parametrize(
+    ("grace", "stamp"),
+    [
+        (2**63 - 1, "2023-11-14T22:13:19Z"),  # minus one second, as Go's int64 of nanoseconds
+        (2**63 // 10**9, "2316-02-24T22:00:36Z"),
+        (10**12, "2146-09-09T22:53:39Z"),
+        (10**18, "1804-03-29T04:32:52Z"),
+    ],
+)
+def test_very_long_grace_wraps_around_as_upstream(grace, stamp):
+    """Such a pod can be deleted, and deleted again with less time."""
+    obj = pod()
+    obj["spec"]["terminationGracePeriodSeconds"] = grace
+    plan = deletion.plan(PODS, obj, Options(), NOW)
+    assert plan.store["metadata"]["deletionTimestamp"] == stamp
+    assert plan.store["metadata"]["deletionGracePeriodSeconds"] == grace
+    hurried = deletion.plan(PODS, plan.store, Options(grace_period_s=30), NOW)
+    begun = ("2023-11-14T22:13:49Z", "2023-11-14T22:13:50Z")  # the timestamp has whole seconds
+    assert hurried.store["metadata"]["deletionTimestamp"] in begun
+    assert deletion.plan(PODS, plan.store, Options(grace_period_s=0), NOW).remove
+
+
 def test_grace_is_never_made_longer():
     going = {"deletionTimestamp": "2023-11-14T22:13:21Z", "deletionGracePeriodSeconds": 5}
     assert deletion.plan(PODS, pod(**going), Options(grace_period_s=60), NOW).store is None

@@ -24,6 +24,7 @@ from muntin.apiserver.flowcontrol.queues import Waiter
 from muntin.apiserver.metrics import LONG_RUNNING, Metrics
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.retries import RetryAfter
+from muntin.kit import numbers
 from muntin.kit.http.messages import Response
 from muntin.model.gates import Version
 
@@ -219,9 +220,8 @@ class FlowControl:
         count = len(cache.items) if cache is not None else 0
         if count <= OBJECTS_PER_SEAT:
             return 1
-        limit = request.param("limit")
-        if limit.isdigit() and int(limit):
-            count = min(count, int(limit))
+        if limit := numbers.int_or_none(request.param("limit")):
+            count = min(count, limit)
         return max(1, min(level.most_seats_of_one, math.ceil(count / OBJECTS_PER_SEAT)))
 
     async def wait(self, request: ApiRequest, flow: Flow, deadline_s: float) -> Seat | None:

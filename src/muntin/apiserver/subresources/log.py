@@ -19,7 +19,7 @@ from muntin.apiserver import status, watch_socket, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.subresources.kubelets import container_of, kubelet_of
-from muntin.kit import clock, errors
+from muntin.kit import clock, errors, numbers
 from muntin.kit.http.messages import Answer, BodyWriter, Response, Upgrade
 from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources.lifecycle import version_of
@@ -163,13 +163,9 @@ def _number(request: ApiRequest, field: str) -> int | None:
     if not text:
         return None
     try:
-        found = int(text)
-    except ValueError:
-        why = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-        raise status.bad_request(why) from None
-    if not -_INT64 <= found < _INT64:
-        raise status.bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
-    return found
+        return numbers.parse_int(text)
+    except errors.Invalid as err:
+        raise status.bad_request(err.message) from err
 
 
 def _time(text: str) -> str:

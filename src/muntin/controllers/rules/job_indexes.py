@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from muntin.kit import numbers
+
 Spans = tuple[tuple[int, int], ...]
 """First and last index of each span, in order; spans neither overlap nor touch."""
 
@@ -16,9 +18,10 @@ def parse(text: str, completions: int) -> Spans:
     spans = []
     for part in text.split(",") if text else ():
         first, dash, last = part.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
+        low, high = numbers.int_or_none(first), numbers.int_or_none(last if dash else first)
+        if low is None or high is None:
             continue
-        span = (int(first), min(int(last) if dash else int(first), completions - 1))
+        span = (low, min(high, completions - 1))
         if span[0] <= span[1]:
             spans.append(span)
     return union(tuple(spans), ())

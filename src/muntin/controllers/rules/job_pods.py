@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from muntin.controllers.rules import job_policies
 from muntin.controllers.rules.actions import Object, Patch
 from muntin.controllers.rules.templates import pod_from_template
+from muntin.kit import numbers
 from muntin.model import pods, times
 from muntin.model.features import ApiFeature
 from muntin.model.resources import PODS
@@ -24,7 +25,6 @@ INDEX_IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count"
 INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 MAX_GENERATED_NAME = 58
 """What the server appends to makes a name of 63 characters."""
-_MAX_INT32 = 2**31 - 1
 
 
 def is_tracked(pod: Object) -> bool:
@@ -78,7 +78,7 @@ def is_terminating(pod: Object) -> bool:
 def completion_index(pod: Object) -> int | None:
     """Which completion the pod works on."""
     text = (pod["metadata"].get("annotations") or {}).get(COMPLETION_INDEX, "")
-    return int(text) if text.isascii() and text.isdigit() else None
+    return numbers.int_or_none(text)
 
 
 def valid_index(pod: Object, job: Object) -> int | None:
@@ -94,9 +94,7 @@ def indexes_of(some: Iterable[Object]) -> set[int]:
 
 def _count(pod: Object, annotation: str) -> int:
     text = (pod["metadata"].get("annotations") or {}).get(annotation, "0")
-    if not (text.isascii() and text.isdigit()):
-        return 0
-    return int(text) if int(text) <= _MAX_INT32 else 0
+    return numbers.int_or_none(text, 0, numbers.INT32_MAX) or 0
 
 
 def index_failures(pod: Object) -> int:

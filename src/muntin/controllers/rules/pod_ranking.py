@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from muntin.controllers.rules.actions import Object
 from muntin.controllers.rules.availability import ready_since
+from muntin.kit import numbers
 from muntin.model import pods, times
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -55,10 +56,7 @@ def _age_class(since: float | None, now: float) -> int:
 
 def _deletion_cost(pod: Object) -> int:
     text = (pod["metadata"].get("annotations") or {}).get(DELETION_COST, "0")
-    try:
-        return int(text)
-    except ValueError:
-        return 0
+    return numbers.int_or_none(text, -(2**31), numbers.INT32_MAX) or 0
 
 
 def _restarts(pod: Object) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from muntin.controllers.rules.actions import Object
+from muntin.kit import numbers
 
 REVISION = "deployment.kubernetes.io/revision"
 REVISION_HISTORY = "deployment.kubernetes.io/revision-history"
@@ -35,7 +36,7 @@ def annotations_of(obj: Object) -> dict[str, str]:
 def revision(obj: Object) -> int:
     """The revision of a ReplicaSet or Deployment, 0 without a readable one."""
     text = annotations_of(obj).get(REVISION, "")
-    return int(text) if text.isdigit() else 0
+    return numbers.int_or_none(text) or 0
 
 
 def next_revision(old: Iterable[Object]) -> int:
@@ -54,7 +55,7 @@ def max_replicas(replica_set: Object) -> int | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
+    return numbers.int_or_none(text)
 
 
 def sized(have: dict[str, str], replicas: int, most: int) -> dict[str, str]:

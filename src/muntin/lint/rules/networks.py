@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.lint.configs import CNI, FLANNEL
 from muntin.lint.places import Path, Place
 from muntin.lint.rule import Profiles, Rule, on_configs
@@ -70,7 +71,8 @@ def _is_translated(config: Config, kind: str) -> bool:
 
 def _version(value: Any) -> tuple[int, ...]:
     parts = text(value).split(".")
-    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
+    found = [numbers.int_or_none(part) for part in parts]
+    return tuple(number for number in found if number is not None) if None not in found else ()
 
 
 def _is_windows(config: Config) -> bool:

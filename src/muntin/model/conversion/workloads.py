@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from muntin.kit import numbers
+
 Object = dict[str, Any]
 
 ROLLBACK = "deprecated.deployment.rollback.to"
@@ -49,8 +51,8 @@ def older_daemon_set_of(daemon_set: Object) -> Object:
 def _number(obj: Object, annotation: str) -> int | None:
     """The annotation's value; one that is no number counts as absent, and stays as it is."""
     text = ((obj.get("metadata") or {}).get("annotations") or {}).get(annotation, "")
-    digits = text.removeprefix("-")
-    return int(text) if digits.isascii() and digits.isdigit() and str(int(text)) == text else None
+    number = numbers.int_or_none(text, numbers.INT64_MIN)
+    return number if str(number) == text else None
 
 
 def _annotated(obj: Object, field: str, annotation: str, value: int) -> Object:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid
 from muntin.model import durations
 from muntin.model.custom import jsonpath
@@ -60,7 +61,9 @@ def _cell(kind: str, value: Any, now_s: float) -> Any:
         return value if isinstance(value, bool) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if kind == "integer" else float(value)
+    if kind == "integer":  # which has 64 bits in a Table
+        return min(max(int(value), numbers.INT64_MIN), numbers.INT64_MAX)
+    return float(value)
 
 
 def _since(value: str, now_s: float) -> str:

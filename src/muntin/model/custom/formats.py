@@ -7,7 +7,6 @@ pkg/validation/strfmt/default.go.
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Callable
 from datetime import date, datetime
@@ -51,7 +50,7 @@ def _uri(text: str) -> bool:
 def _byte(text: str) -> bool:
     try:
         base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:  # binascii.Error, or text that is not ASCII
         return False
     return True
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
@@ -292,7 +292,11 @@ def _multiple_of(factor: float, schema: Json) -> Check:
     def check(value: Any, path: str, out: Outcome) -> None:
         if not _is_number(value) or factor <= 0:
             return
-        if Decimal(repr(value)) % Decimal(repr(factor)):
+        try:
+            fits = not Decimal(repr(value)) % Decimal(repr(factor))
+        except InvalidOperation:  # a quotient of more digits than are counted: not whole upstream
+            fits = False
+        if not fits:
             out.invalid(path, value, f"should be a multiple of {_bound(factor, value)}")
 
     return check

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from muntin.kit import depth, numbers
 from muntin.kit.errors import Invalid
 from muntin.model.fields.types import FieldType
 
@@ -119,14 +120,17 @@ def parse(text: str) -> str | None:
         return text
     try:
         if kind == "v":
-            return of_value(orjson.loads(rest))
+            return of_value(depth.loads(rest))
         if kind == "k":
-            found = orjson.loads(rest)
+            found = depth.loads(rest)
             if not isinstance(found, dict):
                 raise Invalid(f"expected an object of key fields: {text}")
             return "k:" + _text({name: _plain(value) for name, value in found.items()})
         if kind == "i":
-            return f"i:{int(rest)}"
+            number = numbers.int_or_none(rest, numbers.INT64_MIN)
+            if number is None:
+                raise Invalid(f"parsing key as path element: {rest[:40]!r} is not an index")
+            return f"i:{number}"
     except ValueError as err:
         raise Invalid(f"parsing key as path element: {err}") from err
     return None

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from muntin.kit import numbers
 from muntin.kit.errors import Cause, Invalid
 
 PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
@@ -73,7 +74,10 @@ def parse_version(text: str) -> int | None:
     match = _minor(text)
     if match is None:
         raise Invalid('must be "latest" or "v1.x"')
-    return int(match[1])
+    minor = numbers.int_or_none(match[1])
+    if minor is None:
+        raise Invalid('must be "latest" or "v1.x"')
+    return minor
 
 
 def policy_of(

@@ -26,14 +26,14 @@ def share(value: Any, path: str, found: Findings) -> None:
 
 def at_most_all(value: Any, path: str, found: Findings) -> None:
     """A percentage of no more than all."""
-    if intstr.is_percent(value) and int(value[:-1]) > 100:
+    if (intstr.percent(value) or 0) > 100:
         found.invalid(path, value, "must not be greater than 100%")
 
 
 def is_zero(value: Any) -> bool:
     """Nothing, as a count, as a share, or because it is no number at all."""
     if isinstance(value, str):
-        return not intstr.is_percent(value) or int(value[:-1]) == 0
+        return not intstr.is_percent(value) or intstr.percent(value) == 0
     return not value
 
 

@@ -9,6 +9,7 @@ import ipaddress
 import re
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.model.validation import device_parts as parts
 from muntin.model.validation.device_claims import (
     Requests,
@@ -163,7 +164,7 @@ def _address(value: str, path: str, found: Findings) -> None:
         whole = ipaddress.ip_interface(value)
     except ValueError:
         whole = None
-    if whole is None or "/" not in value or not value.rpartition("/")[2].isdigit():
+    if whole is None or "/" not in value or not numbers.is_digits(value.rpartition("/")[2]):
         found.invalid(path, value, _ADDRESS)
     elif value != str(whole):
         found.invalid(path, value, f'must be in canonical form ("{whole}")')

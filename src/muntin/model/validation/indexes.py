@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid
 
 
@@ -40,9 +41,10 @@ def _interval(text: str, completions: int) -> tuple[int, int]:
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    number = numbers.int_or_none(text)
+    if number is None:
         raise Invalid(f'cannot convert string to integer for index: "{text}"')
-    return int(text)
+    return number
 
 
 def count(text: str, completions: int) -> int:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.model.validation.findings import Findings, Object
 from muntin.model.validation.paths import local_path
 from muntin.model.validation.windows_options import each_container
@@ -35,13 +36,17 @@ def pod_annotations(values: Annotations, spec: Object, path: str, found: Finding
             "must set spec.nodeName if mirror pod annotation is set",
         )
     cost = values.get(_COST)
-    if cost is not None and not (_integer(cost) and -(2**31) <= int(cost) < 2**31):
+    if cost is not None and not (_integer(cost) and _is_int32(cost)):
         found.invalid(f"{path}[{_COST}]", cost, "must be a 32bit integer")
     for key, value in values.items():
         if key == _SECCOMP or key.startswith(_CONTAINER_SECCOMP):
             _seccomp(value, f"{path}.{key}", found)
         elif key.startswith(_APP_ARMOR):
             _app_armor(key, value, spec, f"{path}[{key}]", found)
+
+
+def _is_int32(text: str) -> bool:
+    return numbers.int_or_none(text, -(2**31), numbers.INT32_MAX) is not None
 
 
 def _seccomp(value: str, path: str, found: Findings) -> None:

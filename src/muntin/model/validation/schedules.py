@@ -10,6 +10,7 @@ import re
 import zoneinfo
 from functools import lru_cache
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid
 from muntin.model import durations
 from muntin.model.validation.findings import Findings
@@ -100,11 +101,12 @@ def _number(text: str, names: dict[str, int]) -> tuple[int, str]:
     named = names.get(text.lower())
     if named is not None:
         return named, ""
-    if text.isascii() and text.isdigit():
-        return int(text), ""
-    if text.startswith("-") and text[1:].isdigit():
-        return 0, f"negative number ({text}) not allowed: {text}"
-    return 0, f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax'
+    try:
+        number = numbers.parse_int(text)
+    except Invalid:
+        why = "value out of range" if numbers.is_digits(text) else "invalid syntax"
+        return 0, f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": {why}'
+    return number, f"negative number ({text}) not allowed: {text}" if number < 0 else ""
 
 
 @lru_cache(maxsize=256)

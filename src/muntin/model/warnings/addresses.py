@@ -9,6 +9,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from muntin.kit import numbers
 from muntin.model.features import ApiFeature, is_in
 from muntin.model.gates import Version
 
@@ -35,9 +36,9 @@ def of_range(value: str, path: str, api: Version) -> Iterator[str]:
         return
     address, _, mask = value.partition("/")
     plain = _plain(address)
-    if plain is None or not mask.isdigit():
+    bits = numbers.int_or_none(mask, 0, 128)
+    if plain is None or bits is None:
         return
-    bits = int(mask)
     if ":" in address and ":" not in plain:
         bits -= 96
     try:

@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from muntin.kit import errors
+from muntin.kit import errors, numbers
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.log import fields
 from muntin.model.resources import Resource
@@ -291,4 +291,4 @@ def _is_newer(new: Object, old: Object) -> bool:
 
 def _number(version: str | None) -> int:
     """A resourceVersion as a number: one counter for the whole store, here and in etcd."""
-    return int(version) if version and version.isdigit() else 0
+    return numbers.int_or_none(version) or 0

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid, NotFound
 
 INDEX_TYPES = (
@@ -43,7 +44,7 @@ class Platform:
     def build(self) -> int:
         """The Windows build of ``os_version``, 0 where it is not given."""
         parts = self.os_version.split(".")
-        return int(parts[2]) if len(parts) > 2 and parts[2].isdigit() else 0
+        return numbers.int_or_none(parts[2] if len(parts) > 2 else None) or 0
 
 
 @dataclass(frozen=True, slots=True)

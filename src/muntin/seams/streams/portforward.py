@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid, MuntinError, Unavailable
 from muntin.seams.streams.duplex import READ_BYTES, Duplex
 from muntin.seams.streams.spdy import SpdyConnection, SpdyStream
@@ -74,9 +75,10 @@ async def _forward(connection: SpdyConnection, pair: Mapping[str, SpdyStream], d
     data, error = pair["data"], pair["error"]
     text = data.headers.get("port", "")
     try:
-        if not text.isdigit() or not 0 < int(text) < 65536:
-            raise Invalid(f"{text!r} is not a port")
-        reader, writer = await dial(int(text))
+        port = numbers.int_or_none(text, 1, 65535)
+        if port is None:
+            raise Invalid(f"{text[:40]!r} is not a port: it must be a number from 1 to 65535")
+        reader, writer = await dial(port)
         try:
             await _copy(data, reader, writer)
         finally:

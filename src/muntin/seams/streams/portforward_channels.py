@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.errors import Invalid, Unavailable
 from muntin.seams.streams import channels as wire
 from muntin.seams.streams.channels import Channels
@@ -31,10 +32,13 @@ def parse_ports(texts: Sequence[str]) -> list[int]:
     if not texts:
         raise Invalid('query parameter "port" is required')
     words = [word for text in texts for word in text.split(",")]
+    ports = []
     for word in words:
-        if not (word.isascii() and word.isdigit() and 0 < int(word) < 65536):
-            raise Invalid(f'unable to parse "{word}" as a port')
-    return [int(word) for word in words]
+        port = numbers.int_or_none(word, 1, 65535)
+        if port is None:
+            raise Invalid(f'unable to parse "{word[:40]}" as a port')
+        ports.append(port)
+    return ports
 
 
 def accept(headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.cel import EvaluationError, Function
 from muntin.kit.cel.functions import STRING
 from muntin.kit.cel.messages import opaque, text_of
@@ -29,7 +30,7 @@ def _address(text: str) -> Address:
 
 
 def _network(text: str) -> Network:
-    if "/" not in text or not text.rpartition("/")[2].isdigit():
+    if "/" not in text or not numbers.is_digits(text.rpartition("/")[2]):
         raise ValueError(f"{text!r} has no prefix length")
     _address(text.rpartition("/")[0])
     return ipaddress.ip_interface(text)

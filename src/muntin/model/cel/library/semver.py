@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from muntin.kit import numbers
 from muntin.kit.cel import EvaluationError, Function
 from muntin.kit.cel.messages import opaque, text_of
 
 SEMVER = "kubernetes.Semver"
 
-_NUMBER = r"0|[1-9]\d*"
-_PART = rf"(?:{_NUMBER}|\d*[A-Za-z-][0-9A-Za-z-]*)"
+_NUMBER = r"0|[1-9][0-9]*"
+_PART = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 _shape = re.compile(
     rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-({_PART}(?:\.{_PART})*))?"
     r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
@@ -33,7 +34,7 @@ def _normal(text: str) -> str:
 
 def _parse(text: str) -> re.Match[str]:
     found = _shape(text)
-    if found is None:
+    if found is None or not _numbers_fit(found):
         raise EvaluationError(f'semver parse error during conversion from string: "{text}"')
     return found
 
@@ -46,13 +47,23 @@ def semver(text: str, normalize: bool = False) -> Any:
 
 
 def is_semver(text: str, normalize: bool = False) -> bool:
-    return _shape(_normal(text) if normalize else text) is not None
+    found = _shape(_normal(text) if normalize else text)
+    return found is not None and _numbers_fit(found)
+
+
+def _numbers_fit(found: re.Match[str]) -> bool:
+    """Whether every number of a version has at most 64 bits, as upstream's parser needs."""
+    parts = (found[1], found[2], found[3], *(found[4] or "").split("."))
+    return all(
+        numbers.int_or_none(p, 0, 2**64 - 1) is not None for p in parts if numbers.is_digits(p)
+    )
 
 
 def _key(value: Any) -> Key:
     found = _parse(text_of(value))
     parts = (found[4] or "").split(".") if found[4] else []
-    rest = tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
+    known = ((part, numbers.int_or_none(part, 0, 2**64 - 1)) for part in parts)
+    rest = tuple((number is None, number or 0, part) for part, number in known)
     return int(found[1]), int(found[2]), int(found[3]), not parts, rest
 
 

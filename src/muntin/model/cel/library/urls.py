@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
+from muntin.kit import numbers
 from muntin.kit.cel import EvaluationError, Function
 from muntin.kit.cel.messages import opaque, text_of
 
@@ -54,7 +55,7 @@ def host(value: Any) -> str:
 
 def hostname(value: Any) -> str:
     name, _, port = host(value).rpartition(":")
-    found = name if name and port.isdigit() else host(value).removesuffix(":")
+    found = name if name and numbers.is_digits(port) else host(value).removesuffix(":")
     return found[1:-1] if found.startswith("[") and found.endswith("]") else found
 
 
