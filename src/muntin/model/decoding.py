@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from muntin.kit.clock import time_text
+from muntin.kit.timestamps import time_text
 from muntin.kit.errors import Invalid
 from muntin.model import quantity
 from muntin.model.resources import Resource
