@@ -280,8 +280,11 @@ def _limits(config: ApiServerConfig, cache: Cache, metrics: Metrics, clock: Cloc
 def _allocator(
     config: ApiServerConfig, cache: Cache, store: Store, clock: Clock, registry: Registry
 ) -> ServiceAllocator:
-    addresses = registry.kind("networking.k8s.io", "v1", "IPAddress")
-    return ServiceAllocator(cache, store, clock, config.service_cidr, config.node_ports, addresses)
+    group = "networking.k8s.io"
+    addresses, ranges = (registry.kind(group, "v1", kind) for kind in ("IPAddress", "ServiceCIDR"))
+    return ServiceAllocator(
+        cache, store, clock, config.service_cidr, config.node_ports, addresses, ranges
+    )
 
 
 def _issuer(config: ApiServerConfig, clock: Clock) -> TokenIssuer:

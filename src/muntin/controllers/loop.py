@@ -34,6 +34,7 @@ from muntin.controllers.nodes import NodeIpam, NodeLifecycle, TaintEviction
 from muntin.controllers.perform import Performer
 from muntin.controllers.quotas import ResourceQuotas
 from muntin.controllers.rules.certificate_signing import Authority
+from muntin.controllers.service_cidrs import ServiceCidrs
 from muntin.controllers.services import Endpoints, EndpointSlices
 from muntin.controllers.volume_binding import EphemeralVolumes, VolumeBinder, VolumeExpander
 from muntin.controllers.volumes import (
@@ -164,6 +165,8 @@ def _controllers(
         controllers.append(ServiceAccountTokens(caches, config, tokens))
     if ApiFeature.VOLUME_ATTRIBUTES in config.features:
         controllers.append(AttributesClassProtection(caches))
+    if ApiFeature.SERVICE_CIDRS in config.features:
+        controllers.append(ServiceCidrs(caches))
     if directories is not None:
         recovers = ApiFeature.EXPANSION_RECOVERY in config.features
         controllers.append(LocalVolumes(caches, directories, clock, recovers=recovers))

@@ -70,6 +70,7 @@ class ApiFeature(StrEnum):
     STATEFUL_VERBS_CAPITAL = "stateful-verbs-capital"
     TERMINATING_REPLICAS = "terminating-replicas"
     NAMESPACED_PODS_FIRST = "namespaced-pods-first"
+    SERVICE_CIDRS = "service-cidrs"
     NAMELESS_REFERENCES = "nameless-references"
     SERVER_IDENTITY = "server-identity"
     CEL_AUTHORIZER = "cel-authorizer"
@@ -209,6 +210,8 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.TERMINATING_REPLICAS: (1, 35),
     # Of a namespace that is deleted the pods go before all else. Source: KEP 5080.
     ApiFeature.NAMESPACED_PODS_FIRST: (1, 33),
+    # Services get addresses of every ServiceCIDR that is ready. Source: KEP 1880, CHANGELOG-1.33.
+    ApiFeature.SERVICE_CIDRS: (1, 33),
     # What new expressions (CEL) may use. The API servers know most of it one version earlier, but
     # take it only when the one before, to which a cluster may go back, knows it too.
     # Source: apiserver v1.36 pkg/cel/environment/base.go (IntroducedVersion, and one).

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from control_plane import control_plane
 
+from muntin.kit import errors
 from muntin.model.resources import (
     CONFIG_MAPS,
     CONTROLLER_REVISIONS,
@@ -19,6 +20,7 @@ from muntin.model.resources import (
     REPLICA_SETS,
     SECRETS,
     SERVICE_ACCOUNTS,
+    SERVICE_CIDRS,
     SERVICES,
 )
 
@@ -358,6 +360,37 @@ def test_the_pods_of_a_namespace_go_before_all_else(version, kept):
         await plane.gone(NAMESPACES, "team")
 
     run(scenario, version=version)
+
+
+def test_further_service_cidrs():
+    """Upstream: "should create Services and serve on different Service CIDRs"."""
+
+    async def scenario(plane):
+        admin, name = plane.admin, "10-168-0-0-24"
+        extra = {"metadata": {"name": name}, "spec": {"cidrs": ["10.168.0.0/24"]}}
+        await admin.create(SERVICE_CIDRS, extra)
+
+        async def ready():
+            found = await admin.get(SERVICE_CIDRS, name)
+            rows = (found.get("status") or {}).get("conditions") or ()
+            return found if [row["status"] for row in rows] == ["True"] else None
+
+        found = await plane.until(ready, "a ServiceCIDR that is ready")
+        assert found["metadata"]["finalizers"] == ["networking.k8s.io/service-cidr-finalizer"]
+        await admin.create(SERVICES, service("one", clusterIP="10.168.0.10"), "default")
+        await admin.delete(SERVICE_CIDRS, name)
+
+        async def held():
+            (row,) = (await admin.get(SERVICE_CIDRS, name))["status"]["conditions"]
+            return row["reason"] == "Terminating"
+
+        await plane.until(held, "a ServiceCIDR that its address holds")
+        with pytest.raises(errors.Invalid, match="does not match the current range"):
+            await admin.create(SERVICES, service("two", clusterIP="10.168.0.11"), "default")
+        await admin.delete(SERVICES, "one", "default")
+        await plane.gone(SERVICE_CIDRS, name)
+
+    run(scenario, nodes=())
 
 
 def test_a_pod_that_fits_nowhere_says_why_and_goes_when_it_can():

@@ -1,12 +1,13 @@
 import pytest
 
+from muntin.apiserver.services import ranges
 from muntin.apiserver.services import spec as specs
-from muntin.apiserver.services.pools import AddressPool, OutOfRange, PortPool, Taken
+from muntin.apiserver.services.pools import AddressPools, OutOfRange, PortPool, Taken
 from muntin.kit import errors
 
 
 def test_each_address_has_one_owner():
-    pool = AddressPool("10.0.0.0/28")
+    pool = AddressPools(["10.0.0.0/28"])
     drawn = {pool.draw("a") for _ in range(14)}
     assert len(drawn) == 14
     assert not drawn & {"10.0.0.0", "10.0.0.15"}
@@ -22,7 +23,42 @@ def test_each_address_has_one_owner():
 @pytest.mark.parametrize("address", ["10.0.0.0", "10.0.1.1", "2001:db8::1"])
 def test_addresses_outside_the_range(address):
     with pytest.raises(OutOfRange):
-        AddressPool("10.0.0.0/24").hold(address, "a")
+        AddressPools(["10.0.0.0/24"]).hold(address, "a")
+
+
+def test_addresses_of_several_ranges():
+    pools = AddressPools(["10.0.0.0/30", "10.0.0.0/29", "fd00::/64", "10.1.0.0/32"])
+    drawn = {pools.draw("a") for _ in range(6)}
+    assert drawn == {f"10.0.0.{number}" for number in range(1, 7)}
+    with pytest.raises(errors.Exhausted):
+        pools.draw("a")
+    with pytest.raises(Taken):
+        pools.hold("10.0.0.1", "b")
+    pools.offer(["10.2.0.0/29"])  # what was given out keeps its owner
+    with pytest.raises(OutOfRange):
+        pools.hold("10.0.0.1", "a")
+    pools.release("10.0.0.1", "a")
+    pools.offer(["10.0.0.0/30"])
+    assert pools.draw("b") == "10.0.0.1"
+
+
+def service_cidr(name, *cidrs, ready=None, **meta):
+    rows = [{"type": "Ready", "status": ready}] if ready else []
+    status = {"conditions": rows}
+    return {"metadata": {"name": name, **meta}, "spec": {"cidrs": list(cidrs)}, "status": status}
+
+
+def test_ranges_of_service_cidrs_that_are_ready():
+    found = [
+        service_cidr("b", "10.2.0.0/16", ready="True"),
+        service_cidr("a", "10.1.0.0/16", "fd00::/64"),
+        service_cidr("c", "10.3.0.0/16", ready="False"),
+        service_cidr("d", "10.4.0.0/16", ready="True", deletionTimestamp="2026-01-01T00:00:00Z"),
+    ]
+    wanted = ["10.1.0.0/16", "fd00::/64", "10.2.0.0/16"]
+    assert ranges.ready(found, "10.96.0.0/12") == ["10.96.0.0/12", *wanted]
+    found.append(service_cidr("kubernetes", "10.0.0.0/16"))
+    assert ranges.ready(found, "10.96.0.0/12") == ["10.0.0.0/16", *wanted]
 
 
 def test_drawn_ports_leave_the_lower_band_to_those_who_choose():
@@ -79,6 +115,6 @@ def test_a_health_check_port_that_nobody_asks_any_more_is_given_back(kind, polic
 
 def test_both_protocols_of_a_port_share_a_number():
     new = service("NodePort", {"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"})
-    specs.fill(new, "a", AddressPool("10.0.0.0/24"), PortPool(30000, 30100))
+    specs.fill(new, "a", AddressPools(["10.0.0.0/24"]), PortPool(30000, 30100))
     first, second = (port["nodePort"] for port in new["spec"]["ports"])
     assert first == second

@@ -11,8 +11,9 @@ from typing import Any
 
 from muntin.apiserver.cache import Cache, Event
 from muntin.apiserver.items import Item
+from muntin.apiserver.services import ranges
 from muntin.apiserver.services import spec as specs
-from muntin.apiserver.services.pools import AddressPool, PortPool
+from muntin.apiserver.services.pools import AddressPools, PortPool
 from muntin.apiserver.services.records import Held, Owner, Records, Taken
 from muntin.apiserver.services.repair import Repair
 from muntin.kit.clock import Clock
@@ -27,19 +28,30 @@ class ServiceAllocator:
 
     def __init__(
         self, cache: Cache, store: Store, clock: Clock, service_cidr: str,
-        node_ports: tuple[int, int], address_row: Resource | None,
+        node_ports: tuple[int, int], address_row: Resource | None, range_row: Resource | None,
     ) -> None:  # fmt: skip
+        """``address_row`` and ``range_row`` are those of IPAddress and ServiceCIDR, if served."""
         self._cache = cache.of(SERVICES)
-        self._addresses = AddressPool(service_cidr)
+        self._own_range = service_cidr
+        self._ranges = cache.of(range_row) if range_row is not None else None
+        self._addresses = AddressPools([service_cidr])
         self._ports = PortPool(*node_ports)
         self.records = Records(store, address_row, clock)
         self.repair = Repair(self.records, self._cache, clock)
         self._cache.observers.append(self._observe)
+        if self._ranges is not None:
+            self._ranges.observers.append(lambda _: self._offer())
 
     def load(self) -> None:
         """Take what the cached Services have; call once they are loaded."""
         for item in self._cache.select():
             self._take(item)
+        self._offer()
+
+    def _offer(self) -> None:
+        """Give out addresses of the ServiceCIDRs that are ready."""
+        found = [item.object() for item in self._ranges.select()] if self._ranges else []
+        self._addresses.offer(ranges.ready(found, self._own_range))
 
     def _take(self, item: Item) -> None:
         service = item.object()
@@ -123,7 +135,7 @@ class Reservation:
     """The addresses and ports of one Service while it is written."""
 
     def __init__(
-        self, addresses: AddressPool, ports: PortPool, records: Records, new: Object,
+        self, addresses: AddressPools, ports: PortPool, records: Records, new: Object,
         old: Object, keep: bool,
     ) -> None:  # fmt: skip
         self._addresses = addresses

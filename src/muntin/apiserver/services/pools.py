@@ -7,6 +7,7 @@ Source: kubernetes v1.34 pkg/registry/core/service/{ipallocator,portallocator}.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, ip_address, ip_network
 
 from muntin.kit import errors
@@ -25,9 +26,12 @@ class OutOfRange(errors.Invalid):
 class Pool:
     """Integers ``first`` to ``last``, drawn from ``dynamic`` on."""
 
-    def __init__(self, first: int, last: int, dynamic: int) -> None:
+    def __init__(
+        self, first: int, last: int, dynamic: int, owners: dict[int, str] | None = None
+    ) -> None:
+        """``owners`` may be shared with pools of the same numbers."""
         self._first, self._last, self._dynamic = first, last, dynamic
-        self._owners: dict[int, str] = {}
+        self._owners: dict[int, str] = {} if owners is None else owners
 
     def _hold(self, number: int, owner: str) -> None:
         if not self._first <= number <= self._last:
@@ -45,7 +49,7 @@ class Pool:
             del self._owners[number]
 
     def _draw(self, owner: str) -> int:
-        for _ in range(TRIES):
+        for _ in range(TRIES if self._dynamic <= self._last else 0):
             number: int = random.randint(self._dynamic, self._last)
             if number not in self._owners:
                 self._owners[number] = owner
@@ -95,13 +99,13 @@ class PortPool(Pool):
 class AddressPool(Pool):
     """Cluster addresses of one range, without its first and last one."""
 
-    def __init__(self, cidr: str) -> None:
-        network = ip_network(cidr)
+    def __init__(self, cidr: str, owners: dict[int, str] | None = None) -> None:
+        network = ip_network(cidr, strict=False)
         assert isinstance(network, IPv4Network)
         size = network.num_addresses
         offset = 0 if size < 16 * 2 else min(max(16, size // 16), 256)
         base = int(network.network_address)
-        super().__init__(base + 1, base + size - 2, base + 1 + offset)
+        super().__init__(base + 1, base + size - 2, base + 1 + offset, owners)
         self.text = str(network)
 
     def hold(self, address: str, owner: str) -> None:
@@ -115,16 +119,63 @@ class AddressPool(Pool):
             raise OutOfRange("it is not in the range")
         self._hold(int(parsed), owner)
 
-    def give(self, address: str, owner: str) -> None:
-        """Say that ``address`` is ``owner``'s, whoever had it: the store has the last word."""
-        parsed = ip_address(address)
-        if isinstance(parsed, IPv4Address):
-            self._give(int(parsed), owner)
-
-    def release(self, address: str, owner: str) -> None:
-        """Take ``address`` back if it is ``owner``'s."""
-        self._release(int(ip_address(address)), owner)
-
     def draw(self, owner: str) -> str:
         """Any free address."""
         return str(IPv4Address(self._draw(owner)))
+
+
+class AddressPools:
+    """Cluster addresses of several ranges, which may overlap: an address has one owner in all.
+
+    Source: kubernetes v1.34 pkg/registry/core/service/ipallocator/cidrallocator.go.
+    """
+
+    def __init__(self, ranges: Iterable[str]) -> None:
+        self._owners: dict[int, str] = {}
+        self._pools: dict[str, AddressPool] = {}
+        self.offer(ranges)
+
+    def offer(self, ranges: Iterable[str]) -> None:
+        """Give out addresses of these IPv4 ranges from now on; others keep their owners."""
+        wanted = [text for text in dict.fromkeys(ranges) if ":" not in text]
+        self._pools = {
+            text: self._pools.get(text) or AddressPool(text, self._owners) for text in wanted
+        }
+
+    def hold(self, address: str, owner: str) -> None:
+        """Give ``address`` to ``owner``, who may have it already.
+
+        Raises:
+            Taken, OutOfRange: it cannot be had.
+        """
+        for pool in self._pools.values():
+            try:
+                return pool.hold(address, owner)
+            except OutOfRange:
+                continue
+        raise OutOfRange("it is not in any range")
+
+    def give(self, address: str, owner: str) -> None:
+        """Say that ``address`` is ``owner``'s, whoever had it, in whatever range it is."""
+        parsed = ip_address(address)
+        if isinstance(parsed, IPv4Address):
+            self._owners[int(parsed)] = owner
+
+    def release(self, address: str, owner: str) -> None:
+        """Take ``address`` back if it is ``owner``'s."""
+        number = int(ip_address(address))
+        if self._owners.get(number) == owner:
+            del self._owners[number]
+
+    def draw(self, owner: str) -> str:
+        """Any free address.
+
+        Raises:
+            Exhausted: every range is full, or there is none.
+        """
+        for pool in self._pools.values():
+            try:
+                return pool.draw(owner)
+            except errors.Exhausted:
+                continue
+        raise errors.Exhausted("range is full")

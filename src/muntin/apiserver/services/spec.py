@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.apiserver import status
-from muntin.apiserver.services.pools import AddressPool, OutOfRange, PortPool, Taken
+from muntin.apiserver.services.pools import AddressPools, OutOfRange, PortPool, Taken
 from muntin.kit import errors
 from muntin.kit.errors import Cause
 from muntin.model.resources import SERVICES
@@ -108,7 +108,7 @@ def wants_health_port(spec: Object) -> bool:
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
-def fill(service: Object, owner: str, pool: AddressPool, node_ports: PortPool) -> None:
+def fill(service: Object, owner: str, pool: AddressPools, node_ports: PortPool) -> None:
     """Give ``service`` what it needs and hold what it asks for.
 
     Raises:
@@ -126,7 +126,7 @@ def fill(service: Object, owner: str, pool: AddressPool, node_ports: PortPool) -
         )
 
 
-def _fill_address(service: Object, spec: Object, owner: str, pool: AddressPool) -> None:
+def _fill_address(service: Object, spec: Object, owner: str, pool: AddressPools) -> None:
     address = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
     if not address:
         try:
