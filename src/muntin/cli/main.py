@@ -27,6 +27,7 @@ COMMANDS = (
     "logs",
     "kubeconfig",
     "load",
+    "snapshot",
     "cri",
     "lint",
     "diff",

@@ -27,6 +27,7 @@ Examples:
   muntin up --name second --api-server-port 6444
   muntin up --store etcd              objects in a real etcd instead of SQLite
   muntin up --store etcd --control-planes 2
+  muntin up --from-snapshot backup.db
 """
 
 
@@ -76,9 +77,19 @@ Examples:
     help="Write this file instead of $KUBECONFIG or ~/.kube/config.",
 )
 @click.option("--wait", "wait_s", default=120.0, metavar="SECONDS", help="Longest wait. [120]")
+@click.option(
+    "--from-snapshot",
+    type=click.Path(path_type=Path),
+    help="Begin with the objects of this file of `muntin snapshot`.",
+)
 @click.option("--retain", is_flag=True, help="Keep what came up when something fails.")
 def command(
-    file: Path | None, kubeconfig: Path | None, wait_s: float, retain: bool, **flags: Any
+    file: Path | None,
+    kubeconfig: Path | None,
+    wait_s: float,
+    retain: bool,
+    from_snapshot: Path | None,
+    **flags: Any,
 ) -> None:
     """Show what ``cluster.up.up`` does, and how it ended."""
     from muntin.cli.progress import ScreenProgress
@@ -87,7 +98,9 @@ def command(
     progress = ScreenProgress()
     try:
         config = _config(file, flags)
-        options = UpOptions(kubeconfig=kubeconfig, wait_s=wait_s, retain=retain)
+        options = UpOptions(
+            kubeconfig=kubeconfig, wait_s=wait_s, retain=retain, snapshot=from_snapshot
+        )
         outcome = up(config, options, progress)
     finally:
         progress.clear()

@@ -16,6 +16,7 @@ from muntin.cluster import (
     locks,
     modules,
     preflight,
+    snapshot,
     store_access,
     supervisor,
 )
@@ -41,11 +42,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpOptions:
-    """``kubeconfig``: the file to write instead of the user's. ``retain``: keep it on failure."""
+    """``kubeconfig``: the file to write instead of the user's. ``retain``: keep it on failure.
+
+    ``snapshot``: the file that a new cluster takes its objects from.
+    """
 
     kubeconfig: Path | None = None
     wait_s: float = 120.0
     retain: bool = False
+    snapshot: Path | None = None
 
 
 def stored_config(name: str) -> ClusterConfig | None:
@@ -70,13 +75,15 @@ def up(config: ClusterConfig, options: UpOptions, progress: Progress) -> Outcome
                 f"cluster {config.name} exists with other settings\n"
                 f"muntin down --name {config.name}, then up again"
             )
+        if options.snapshot is not None:
+            snapshot.check(config, options.snapshot)
         was_up = bool(supervisor.running(config.name))
         with step(progress, "kubeconfig readable"):
             kubeconfig.check(target)
         try:
             since = 0.0 if was_up else time.time()
             if not was_up:
-                _start(config, progress)
+                _start(config, options, progress)
             nodes = _wait(config, options, progress, since)
             with step(progress, f"kubectl context {config.context}"):
                 kubeconfig.install(admin.access(config), target, place.state / "kubeconfig.undo")
@@ -133,12 +140,15 @@ def _readable_config(name: str) -> ClusterConfig | None:
         return None
 
 
-def _start(config: ClusterConfig, progress: Progress) -> None:
+def _start(config: ClusterConfig, options: UpOptions, progress: Progress) -> None:
     with step(progress, "this machine"):
         modules.record(ClusterPaths(config.name).modules)
         leftovers.remove_runtime(config.name)
         preflight.check(config)
     images.prepare(config, progress)
+    if options.snapshot is not None:
+        with step(progress, "objects of the snapshot"):
+            snapshot.put_back(config, options.snapshot)
     for report in supervisor.start(config):
         match report.kind:
             case "begin":

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from muntin.kit import errors
+from muntin.seams.store import sqlite_backup
 from muntin.seams.store.sqlite import SqliteStore
 
 SIZE = "1m"
@@ -26,6 +29,89 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
     finally:
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+WRITER_THAT_FILLS = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from muntin.seams.store import sqlite_backup
+from muntin.seams.store.sqlite import SqliteStore
+
+async def main():
+    folder = Path(sys.argv[1])
+    store = await SqliteStore.open(folder / "db")
+    for number in range(20):
+        await store.create(f"/k/{number}", b"v" * 2000)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+def use_up(folder: Path) -> Path:
+    """Take all the room that there is, to the last byte."""
+    ballast = folder / "ballast"
+    with ballast.open("ab", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    return ballast
+
+
+def test_a_killed_store_is_opened_on_a_full_disk_and_recovers(small_disk: Path) -> None:
+    subprocess.run([sys.executable, "-c", WRITER_THAT_FILLS, str(small_disk)], check=False)
+    database = small_disk / "db"
+    # SQLite makes this file smaller before it makes it anew: another program may take the room.
+    Path(f"{database}-shm").unlink()
+    ballast = use_up(small_disk)
+
+    async def run() -> None:
+        store = await SqliteStore.open(database)
+        assert await store.count("/k/") == 20
+        assert (await store.list("/k/", limit=5)).more
+        message = f"the disk of the cluster's state is full: no room in {small_disk}"
+        for _ in range(2):
+            with pytest.raises(errors.Unavailable, match=message):
+                await store.create("/k/refused", b"x")
+        with pytest.raises(errors.Unavailable, match="full disk"):
+            sqlite_backup.copy(database, small_disk / "copy")
+        ballast.unlink()
+        await store.create("/k/after", b"room again")
+        assert copied_elsewhere(small_disk).startswith(f"{database} is locked: the control plane")
+        await store.close()
+        again = await SqliteStore.open(database)
+        assert await again.count("/k/") == 21
+        await again.close()
+
+    asyncio.run(run())
+
+
+COPIER = """
+import sys
+from pathlib import Path
+from muntin.kit.errors import Unavailable
+from muntin.seams.store import sqlite_backup
+sqlite_backup._BUSY_S = 0.1
+try:
+    sqlite_backup.copy(Path(sys.argv[1], "db"), Path(sys.argv[1], "copy"))
+except Unavailable as err:
+    print(err)
+"""
+
+
+def copied_elsewhere(folder: Path) -> str:
+    """What another process says that copies the store."""
+    command = [sys.executable, "-c", COPIER, str(folder)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+
+
+def test_a_new_store_on_a_full_disk_says_so(small_disk: Path) -> None:
+    use_up(small_disk)
+
+    async def run() -> None:
+        with pytest.raises(errors.Unavailable, match=f"is full: no room in {small_disk}"):
+            await SqliteStore.open(small_disk / "db")
+
+    asyncio.run(run())
 
 
 async def fill(store: SqliteStore, kept: list[str]) -> None:

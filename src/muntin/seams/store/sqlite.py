@@ -32,7 +32,7 @@ from muntin.seams.store import (
     prefix_end,
 )
 from muntin.seams.store.feed import Feed, Watch
-from muntin.seams.store.sqlite_files import Compaction, Pending, Writer, connect
+from muntin.seams.store.sqlite_files import Compaction, Pending, StoreFile, Writer, opened
 
 READ_PIECE = 500  # rows a read takes before other coroutines may run
 LONE_IN_A_ROW = 8  # turns with one change each, until it is committed before its turn ends
@@ -95,11 +95,12 @@ class _Write:
 class SqliteStore:
     """Open with ``await SqliteStore.open(path)``; ``path`` is a file that only we write."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: StoreFile, reader: sqlite3.Connection) -> None:
+        self._file = file
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._feed = Feed()
-        self._reader = connect(path)
+        self._reader = reader
         self._heads = {
             key: _Head(created, revision, live=True)
             for key, created, revision in self._reader.execute(
@@ -118,7 +119,7 @@ class SqliteStore:
         self._lone_turns = 0  # with one change each, in a row
         self._epoch = 0
         self._closed = False
-        self._writer = Writer(path, self._on_commit)
+        self._writer = Writer(file, self._on_commit)
 
     @classmethod
     async def open(cls, path: Path) -> SqliteStore:
@@ -128,9 +129,10 @@ class SqliteStore:
             Unavailable: the file cannot be opened or is not ours.
         """
         try:
-            return cls(path)
-        except sqlite3.Error as err:
-            raise errors.Unavailable(f"store: {path} cannot be opened: {err}") from err
+            return cls(*opened(path))
+        except (sqlite3.Error, OSError) as err:
+            reason = StoreFile(path).explained(err)
+            raise errors.Unavailable(f"store: {path} cannot be opened: {reason}") from err
 
     # -- writes ------------------------------------------------------------------------------
 
@@ -223,7 +225,8 @@ class SqliteStore:
 
     def _undo(self, failure: Exception) -> None:
         """Forget all queued writes: those after the failed one may build on it."""
-        text = f"store: the write could not be made durable: {failure}"
+        reason = self._file.explained(failure)
+        text = f"store: the write could not be made durable: {reason}"
         while self._queued:
             write = self._queued.pop()
             key, before = write.pending.change.key, write.before

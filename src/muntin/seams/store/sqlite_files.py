@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from muntin.kit import disk
 from muntin.kit.log import fields
 from muntin.seams.store import Change, Durability
 
@@ -70,14 +71,57 @@ class _Stop:
     pass
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection to the store's file, with its schema made."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA wal_autocheckpoint=0")
-    connection.executescript(_SCHEMA)
-    return connection
+@dataclass(frozen=True, slots=True)
+class StoreFile:
+    """The store's file. ``alone``: opened without memory shared with other processes, a file which
+    a full disk has no room for. No other process can open it then, not even for reading.
+
+    Source: https://www.sqlite.org/vfs.html, "unix-excl".
+    """
+
+    path: Path
+    alone: bool = False
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection, with the schema made."""
+        where = f"{self.path.absolute().as_uri()}{'?vfs=unix-excl' if self.alone else ''}"
+        connection = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.executescript(_SCHEMA)
+        except sqlite3.Error:
+            connection.close()  # what it holds would keep the next one from opening the file
+            raise
+        return connection
+
+    def explained(self, failure: Exception) -> str:
+        """What ``failure`` says, or that the disk is full, where it is."""
+        if isinstance(failure, sqlite3.Error) and disk.is_full(self.path.parent):
+            return f"the disk of the cluster's state is full: no room in {self.path.parent}"
+        return str(failure)
+
+
+def opened(path: Path) -> tuple[StoreFile, sqlite3.Connection]:
+    """The file at ``path``, for its owner alone, in the way in which it can be opened now.
+
+    Raises:
+        sqlite3.Error, OSError: it cannot be opened.
+    """
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        with contextlib.suppress(FileNotFoundError):
+            name.chmod(0o600)
+    file = StoreFile(path)
+    try:
+        return file, file.connect()
+    except sqlite3.OperationalError:
+        if not disk.is_full(path.parent):
+            raise
+    file = StoreFile(path, alone=True)
+    log.warning("store opened on a full disk", **fields(path=path))
+    return file, file.connect()
 
 
 def _durability(connection: sqlite3.Connection) -> Durability:
@@ -95,9 +139,9 @@ class Writer:
     """Commits queued changes in groups and tells ``on_commit`` of each group, in order."""
 
     def __init__(
-        self, path: Path, on_commit: Callable[[list[Change], Exception | None], None]
+        self, file: StoreFile, on_commit: Callable[[list[Change], Exception | None], None]
     ) -> None:
-        self._path = path
+        self._file = file
         self._on_commit = on_commit
         self._queue: queue.SimpleQueue[list[Pending] | Compaction | _Stop] = queue.SimpleQueue()
         self._dirty = threading.Event()
@@ -107,7 +151,7 @@ class Writer:
         self._frames = 0  # in the log, at the last checkpoint
         self._quick = 0  # commits in a row
         self._working = threading.Lock()  # held by who uses the connection
-        self._connection = connect(path)
+        self._connection = file.connect()
         self.durability = _durability(self._connection)
         self._told_s = time.monotonic()
         self._threads = [
@@ -180,7 +224,7 @@ class Writer:
         Only the thread that commits may do so. Source: SQLite file format, section 4.1.
         """
         try:
-            with Path(f"{self._path}-wal").open("r+b", buffering=0) as log_file:
+            with Path(f"{self._file.path}-wal").open("r+b", buffering=0) as log_file:
                 size = log_file.seek(0, os.SEEK_END)
                 while size < LOG_BYTES and self._queue.empty():
                     size += log_file.write(bytes(LOG_PIECE))
@@ -263,7 +307,7 @@ class Writer:
             self._queue.put(Compaction(item.revision, item.newest, item.finished, last))
 
     def _checkpoint_all(self) -> None:
-        connection = connect(self._path)
+        connection = self._file.connect()
         while not self._stopped.is_set():
             self._dirty.wait()
             self._dirty.clear()
