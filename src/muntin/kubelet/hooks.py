@@ -6,13 +6,17 @@ Source: kubernetes v1.34 pkg/kubelet/lifecycle/handlers.go.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from muntin.kit.errors import MuntinError
+from muntin.kit.log import fields, object_ref
 from muntin.kubelet.probes.http_get import http_get, probe_url
 from muntin.seams.cri import rpc_error_text
 from muntin.seams.cri.client import CriClient
+
+log = logging.getLogger(__name__)
 
 HTTP_TIMEOUT_S = 30.0
 
@@ -31,8 +35,24 @@ async def run_hook(
     """Carry ``handler`` out to its end.
 
     Raises:
-        HookFailed: it failed.
+        HookFailed: it failed, in whatever way.
     """
+    try:
+        await _run(cri, pod, container_id, handler, pod_ip)
+    except HookFailed:
+        raise
+    except Exception as err:
+        log.exception("hook failed", **fields(pod=object_ref(dict(pod))))
+        raise HookFailed(repr(err)) from err
+
+
+async def _run(
+    cri: CriClient,
+    pod: Mapping[str, Any],
+    container_id: str,
+    handler: Mapping[str, Any],
+    pod_ip: str,
+) -> None:
     if handler.get("exec"):
         command = handler["exec"].get("command") or []
         try:

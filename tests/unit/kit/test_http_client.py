@@ -7,7 +7,8 @@ import ssl
 import pytest
 
 from muntin.kit import errors
-from muntin.kit.http.client import HttpClient, HttpResponse, Upgraded
+from muntin.kit.http.addresses import NotAllowed, is_global_unicast
+from muntin.kit.http.client import MOST_BYTES, HttpClient, HttpResponse, TooLong, Upgraded
 from muntin.kit.http.client_connection import HIGH_WATER_BYTES
 
 
@@ -251,6 +252,99 @@ def test_a_refused_upgrade_is_the_ordinary_answer(tmp_path):
             assert (answer.status, answer.body) == (403, b"no")
 
     run(main())
+
+
+def test_an_answer_that_is_too_long_is_not_read(tmp_path):
+    sent = 0
+
+    async def endless(reader, writer, nth):
+        nonlocal sent
+        await head_of(reader)
+        writer.write(b"HTTP/1.1 %d OK\r\n\r\n" % (200 if nth == 1 else 400))
+        while True:
+            writer.write(bytes(65536))
+            sent += 65536
+            await writer.drain()
+
+    async def main():
+        async with scripted(endless, tmp_path / "s") as client:
+            with pytest.raises(TooLong, match="more than 16777216 bytes"):
+                await client.request("GET", "http://a/")
+            headers = {"Connection": "Upgrade", "Upgrade": "x"}
+            with pytest.raises(TooLong):
+                await client.upgrade("GET", "http://a/", headers=headers)
+
+    run(main())
+    assert sent < 3 * MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"X: y\r\n", b"y" * 100, b"HTTP/1.1 100 Continue\r\n\r\n"],
+    ids=["many", "long", "100"],
+)
+def test_a_header_without_end_is_an_error(tmp_path, piece):
+    async def endless(reader, writer, nth):
+        await head_of(reader)
+        if not piece.startswith(b"HTTP"):
+            writer.write(b"HTTP/1.1 200 OK\r\nX: ")
+        while True:
+            writer.write(piece * 1000)
+            await writer.drain()
+
+    async def main():
+        async with scripted(endless, tmp_path / "s") as client:
+            with pytest.raises(errors.Unavailable, match="more than 1048576 bytes"):
+                await client.request("GET", "http://a/")
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a:99999/", "http://[", "http://a]b/", "http://a:x/", "ftp://a/", "http://a/€"]
+)
+def test_what_is_no_url_is_invalid(tmp_path, url):
+    async def main():
+        client = HttpClient()
+        with pytest.raises(errors.Invalid):
+            await client.request("GET", url)
+
+    run(main())
+
+
+def test_a_host_that_no_name_can_have_is_unavailable():
+    async def main():
+        for guarded in (False, True):
+            client = HttpClient(guarded=guarded)
+            with pytest.raises(errors.Unavailable):
+                await client.request("GET", f"http://{'a' * 70}/")
+
+    run(main())
+
+
+def test_a_guarded_client_judges_the_address_that_it_dials():
+    async def main():
+        server = await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server:
+            client = HttpClient(guarded=True)
+            for host in ("127.0.0.1", "localhost", "0x7f000001", "127.1", "[::ffff:127.0.0.1]",
+                         "[::127.0.0.1]", "0.0.0.0", "[::1]", "[fe80::1]"):  # fmt: skip
+                with pytest.raises(errors.Unavailable) as refused:
+                    await client.request("GET", f"http://{host}:{port}/")
+                assert isinstance(refused.value, NotAllowed), host
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [("10.0.0.1", True), ("192.0.2.1", True), ("2001:db8::1", True), ("::ffff:10.0.0.1", True),
+     ("127.255.255.254", False), ("::ffff:169.254.169.254", False), ("255.255.255.255", False),
+     ("ff02::1", False), ("fe80::1", False), ("localhost", False), ("", False)],
+)  # fmt: skip
+def test_global_unicast(address, allowed):
+    assert is_global_unicast(address) is allowed
 
 
 def test_trailer_fields_do_not_change_the_header_of_an_answer(tmp_path):

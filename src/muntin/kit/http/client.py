@@ -15,15 +15,23 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from muntin.kit import errors
+from muntin.kit.http.addresses import resolve
 from muntin.kit.http.client_connection import Connection
 
 IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
 IDLE_PER_ORIGIN = 16
 """Idle connections kept for one origin; more are closed when their answer has been read."""
 
+MOST_BYTES = 16 * 1024 * 1024
+"""The longest body that ``request`` reads unless it is told otherwise; arbitrary."""
+
 Body = bytes | AsyncIterator[bytes]
 Headers = Mapping[str, str | tuple[str, ...]]
 """A tuple is one header line for each of its values."""
+
+
+class TooLong(errors.Unavailable):
+    """An answer's body is longer than the caller reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +89,21 @@ class HttpClient:
         connect_timeout_s: float = 10.0,
         keep_alive: bool = True,
         resend: bool = False,
+        guarded: bool = False,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
         """``resend``: requests may be sent twice whatever their method, so one that met a kept
-        connection just being closed is sent anew."""
+        connection just being closed is sent again. ``guarded``: hosts come from strangers, and
+        only addresses that ``addresses.is_global_unicast`` allows are dialled. ``most_bytes``:
+        the longest body of an answer that is read whole."""
         self._tls = tls
         self._server_hostname = server_hostname
         self._unix_socket = unix_socket
         self._connect_timeout_s = connect_timeout_s
         self._keep_alive = keep_alive
         self._resend = resend
+        self._guarded = guarded
+        self._most_bytes = most_bytes
         self._idle: dict[_Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
         self._upgraded: set[Connection] = set()
@@ -106,14 +120,16 @@ class HttpClient:
         """The whole answer, within ``timeout_s`` from now.
 
         Raises:
+            Invalid: ``url`` or a header cannot be sent.
             Unavailable: no connection, or it broke before the answer was whole.
+            TooLong: the answer has more than ``most_bytes``.
             TimedOut: ``timeout_s`` passed.
         """
         try:
             async with asyncio.timeout(timeout_s):
                 async with self.stream(method, url, headers=headers, body=body) as answer:
-                    parts = [part async for part in answer.chunks]
-                return HttpResponse(answer.status, answer.headers, b"".join(parts))
+                    whole = await read_whole(answer.chunks, self._most_bytes)
+                return HttpResponse(answer.status, answer.headers, whole)
         except TimeoutError as err:
             raise errors.TimedOut(f"{method} {url}: no answer within {timeout_s} s") from err
 
@@ -155,8 +171,8 @@ class HttpClient:
             self._upgraded.add(connection)
             return Upgraded(connection.headers, *connection.streams())
         try:
-            parts = [part async for part in _chunks(connection)]
-            return HttpResponse(connection.status, connection.headers, b"".join(parts))
+            whole = await read_whole(_chunks(connection), self._most_bytes)
+            return HttpResponse(connection.status, connection.headers, whole)
         finally:
             self._release(origin, connection)
 
@@ -216,26 +232,44 @@ class HttpClient:
         return connection, False
 
     async def _connect(self, origin: _Origin) -> Connection:
+        peer = self._unix_socket or origin.text
+        try:
+            async with asyncio.timeout(self._connect_timeout_s):
+                if self._guarded and not self._unix_socket:
+                    return await self._connect_guarded(origin)
+                return await self._connect_to(origin, origin.host, origin.port)
+        except TimeoutError as err:
+            raise errors.Unavailable(
+                f"{peer}: no connection within {self._connect_timeout_s} s"
+            ) from err
+        except (OSError, ValueError) as err:  # ValueError: a label that no name can have
+            raise errors.Unavailable(f"{peer}: {err}") from err
+
+    async def _connect_guarded(self, origin: _Origin) -> Connection:
+        """Dial the addresses that were judged, one after another: a name asked for twice may
+        resolve differently."""
+        failure: OSError | None = None
+        for _, address, port in await resolve(origin.host, origin.port):
+            try:
+                return await self._connect_to(origin, address, port)
+            except OSError as err:
+                failure = failure or err
+        assert failure is not None
+        raise failure
+
+    async def _connect_to(self, origin: _Origin, host: str, port: int) -> Connection:
         loop = asyncio.get_running_loop()
         connection = Connection(self._unix_socket or origin.text)
         tls = (self._tls or ssl.create_default_context()) if origin.tls else None
         name = (self._server_hostname or origin.host) if origin.tls else None
-        try:
-            async with asyncio.timeout(self._connect_timeout_s):
-                if self._unix_socket:
-                    await loop.create_unix_connection(
-                        lambda: connection, self._unix_socket, ssl=tls, server_hostname=name
-                    )
-                else:
-                    await loop.create_connection(
-                        lambda: connection, origin.host, origin.port, ssl=tls, server_hostname=name
-                    )
-        except TimeoutError as err:
-            raise errors.Unavailable(
-                f"{connection.peer}: no connection within {self._connect_timeout_s} s"
-            ) from err
-        except (OSError, ssl.SSLError) as err:
-            raise errors.Unavailable(f"{connection.peer}: {err}") from err
+        if self._unix_socket:
+            await loop.create_unix_connection(
+                lambda: connection, self._unix_socket, ssl=tls, server_hostname=name
+            )
+        else:
+            await loop.create_connection(
+                lambda: connection, host, port, ssl=tls, server_hostname=name
+            )
         return connection
 
     def _release(self, origin: _Origin, connection: Connection) -> None:
@@ -281,15 +315,34 @@ async def _chunks(connection: Connection) -> AsyncIterator[bytes]:
         yield data
 
 
+async def read_whole(chunks: AsyncIterator[bytes], most_bytes: int) -> bytes:
+    """All of a body.
+
+    Raises:
+        TooLong: it has more than ``most_bytes``.
+    """
+    parts, size = [], 0
+    async for part in chunks:
+        size += len(part)
+        if size > most_bytes:
+            raise TooLong(f"the answer has more than {most_bytes} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
 def _split(url: str) -> tuple[_Origin, str]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as err:
+        raise errors.Invalid(f"{url!r}: {err}") from err
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise errors.Invalid(f"{url!r} is not an absolute http or https URL")
     tls = parts.scheme == "https"
     target = parts.path or "/"
     if parts.query:
         target = f"{target}?{parts.query}"
-    return _Origin(tls, parts.hostname, parts.port or (443 if tls else 80)), target
+    return _Origin(tls, parts.hostname, (443 if tls else 80) if port is None else port), target
 
 
 def _request_head(method: str, target: str, origin: _Origin, headers: Headers, body: Body) -> bytes:
@@ -306,4 +359,9 @@ def _request_head(method: str, target: str, origin: _Origin, headers: Headers, b
         lines.append(f"Content-Length: {len(body)}")
     if any("\r" in line or "\n" in line for line in lines):
         raise errors.Invalid(f"{method} {target!r}: the target or a header holds a line break")
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+    try:
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+    except UnicodeEncodeError as err:
+        character = err.object[err.start]
+        text = f"{method} {target!r}: the target or a header holds {character!r}, which is no byte"
+        raise errors.Invalid(text) from err

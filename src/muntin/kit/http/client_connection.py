@@ -16,6 +16,9 @@ from muntin.kit.http.handed_over import GOODBYE_S, HandedOver
 
 HIGH_WATER_BYTES = 256 * 1024
 """Unread body bytes at which the peer is made to wait; arbitrary, a few TLS records."""
+HEAD_BYTES = 1024 * 1024
+"""The longest header of an answer, interim answers and trailers included; Go's client takes ten
+times as much."""
 
 
 class Connection(asyncio.Protocol):
@@ -32,6 +35,8 @@ class Connection(asyncio.Protocol):
         self._chunks: deque[bytes] = deque()
         self._buffered = 0
         self._complete = False
+        self._pushed = 0
+        self._unparsed = 0  # bytes that came while no body did
         self._head = asyncio.Event()
         self._data = asyncio.Event()
         self._writable = asyncio.Event()
@@ -51,7 +56,7 @@ class Connection(asyncio.Protocol):
         self._start_answer()
         self.answered = self.reusable = self._complete = False
         self._chunks.clear()
-        self._buffered = 0
+        self._buffered = self._unparsed = 0
         self._head.clear()
         self._data.clear()
 
@@ -181,6 +186,7 @@ class Connection(asyncio.Protocol):
         if self._parser is None or self._complete:
             self.transport.abort()  # bytes that nobody asked for
             return
+        pushed = self._pushed
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as up:
@@ -191,6 +197,14 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError as err:
             self._fail(errors.Unavailable(f"malformed HTTP response: {err}"))
             self.transport.abort()
+        if self._pushed != pushed:
+            self._unparsed = 0
+        else:
+            self._unparsed += len(data)
+            if self._unparsed > HEAD_BYTES and not self._complete:
+                text = f"the header of the answer has more than {HEAD_BYTES} bytes"
+                self._fail(errors.Unavailable(text))
+                self.transport.abort()
 
     def eof_received(self) -> bool:
         if self.upgraded:
@@ -253,6 +267,7 @@ class Connection(asyncio.Protocol):
         )
 
     def _push(self, data: bytes) -> None:
+        self._pushed += 1
         self._chunks.append(data)
         self._buffered += len(data)
         if self._buffered >= HIGH_WATER_BYTES and not self._paused:

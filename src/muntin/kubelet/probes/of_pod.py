@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from muntin.kit import supervised
 from muntin.kit.log import fields, object_ref
 from muntin.kubelet.context import Context
 from muntin.kubelet.plan import Health
@@ -50,7 +51,7 @@ class PodProbes:
                 continue
             prober = self._prober(spec, container)
             if prober.any:
-                self._probers[key] = (prober, asyncio.create_task(self._probe(prober)))
+                self._probers[key] = (prober, supervised.start("kubelet-probe", prober.run))
 
     async def stop(self) -> None:
         """End all probing."""
@@ -65,14 +66,24 @@ class PodProbes:
         known = self._api_status_of(container)
 
         async def run(probe: Mapping[str, Any]) -> Result:
-            version = context.config.version
-            return await run_probe(
-                context.cri, self._pod(), container.id, probe, self._address(), version
-            )
+            try:
+                return await run_probe(
+                    context.cri,
+                    self._pod(),
+                    (container.name, container.id),
+                    probe,
+                    self._address(),
+                    context.config,
+                )
+            except Exception as err:
+                log.exception("probe failed", **fields(pod=object_ref(self._pod())))
+                return Result(False, repr(err), errored=True)
 
-        def failed(kind: str, result: Result) -> None:
-            message = f"{kind.capitalize()} probe failed: {result.output}"
-            context.pod_event(self._pod(), "Warning", "Unhealthy", message, container.name)
+        def told(kind: str, result: Result) -> None:
+            if result.event is not None:
+                reason, message = result.event
+                message = f"{kind.capitalize()} {message}"
+                context.pod_event(self._pod(), "Warning", reason, message, container.name)
 
         return Prober(
             spec,
@@ -80,7 +91,7 @@ class PodProbes:
             context.clock,
             run,
             changed=self._changed,
-            failed=failed,
+            told=told,
             was_started=bool(known.get("started")),
             was_ready=bool(known.get("ready")),
         )
@@ -99,9 +110,3 @@ class PodProbes:
         ]
         wanted = f"{self._context.runtime_name}://{container.id}"
         return next((row for row in rows if row.get("containerID") == wanted), {})
-
-    async def _probe(self, prober: Prober) -> None:
-        try:
-            await prober.run()
-        except Exception:
-            log.exception("probing stopped", **fields(pod=object_ref(self._pod())))

@@ -20,11 +20,12 @@ FIRST_RETRY_S = 0.03
 RETRY_GROWTH = 1.3
 
 Run = Callable[[Mapping[str, Any]], Awaitable[Result]]
-Failed = Callable[[str, Result], None]
+Told = Callable[[str, Result], None]
 
 
 class Prober:
-    """``changed`` is called when :attr:`health` says something new, ``failed`` for each failure."""
+    """``changed`` is called when :attr:`health` says something new, ``told`` for each result that
+    makes an event."""
 
     def __init__(
         self,
@@ -34,7 +35,7 @@ class Prober:
         run: Run,
         *,
         changed: Callable[[], None],
-        failed: Failed,
+        told: Told,
         was_started: bool = False,
         was_ready: bool = False,
     ) -> None:
@@ -44,7 +45,7 @@ class Prober:
         self._clock = clock
         self._run_probe = run
         self._changed = changed
-        self._failed = failed
+        self._told = told
         self._probes = {
             kind: container[f"{kind}Probe"]
             for kind in ("startup", "liveness", "readiness")
@@ -126,8 +127,10 @@ class Prober:
         self._count(kind, await self._run_probe(self._probes[kind]))
 
     def _count(self, kind: str, result: Result) -> None:
-        if not result.passed:
-            self._failed(kind, result)
+        if result.event is not None:
+            self._told(kind, result)
+        if result.errored:
+            return
         if self._verdicts[kind].add(result.passed):
             self._changed()
 

@@ -14,12 +14,28 @@ from typing import Any
 class Result:
     """One run: whether it passed and what it said.
 
-    ``not_listening`` marks a connection refused: nobody has opened the port yet.
+    ``not_listening`` marks a connection refused: nothing has opened the port yet. ``warned``: it
+    passed, and there is an event. ``errored``: the probe could not be carried out, which is told
+    and counts neither way.
     """
 
     passed: bool
     output: str = ""
     not_listening: bool = False
+    warned: bool = False
+    errored: bool = False
+
+    @property
+    def event(self) -> tuple[str, str] | None:
+        """Reason and message of the warning event, after the kind of the probe; None: no event.
+
+        Source: kubernetes v1.34 pkg/kubelet/prober/prober.go.
+        """
+        if self.errored:
+            return "Unhealthy", f"probe errored and resulted in unknown state: {self.output}"
+        if not self.passed:
+            return "Unhealthy", f"probe failed: {self.output}"
+        return ("ProbeWarning", f"probe warning: {self.output}") if self.warned else None
 
 
 class Verdict:

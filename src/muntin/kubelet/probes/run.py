@@ -1,19 +1,23 @@
 """One run of a probe, whatever its kind.
 
-Source: kubernetes v1.34 pkg/kubelet/prober/prober.go, pkg/probe/exec, pkg/probe/tcp.
+Source: kubernetes v1.34 pkg/kubelet/prober/prober.go, pkg/probe/exec, pkg/probe/tcp,
+pkg/probe/util.go.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Mapping
 from typing import Any
 
 from muntin.kit.errors import MuntinError, TimedOut
+from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.probes.http_get import MAX_OUTPUT, http_get, probe_url
 from muntin.kubelet.probes.result import Result
 from muntin.model.pods import find_port
+from muntin.model.windows import Feature
 from muntin.seams.cri import rpc_error_text
 from muntin.seams.cri.client import CriClient
 
@@ -23,28 +27,42 @@ USER_AGENT = "kube-probe"
 async def run_probe(
     cri: CriClient,
     pod: Mapping[str, Any],
-    container_id: str,
+    container: tuple[str, str],
     probe: Mapping[str, Any],
     pod_ip: str,
-    version: str,
+    config: KubeletConfig,
 ) -> Result:
-    """What the probe finds now, within its ``timeoutSeconds``."""
+    """What the probe finds now, within its ``timeoutSeconds``; ``container`` is name and id."""
     timeout_s = float(probe.get("timeoutSeconds") or 1)
+    agent = f"{USER_AGENT}/{config.version.removeprefix('v').rpartition('.')[0]}"
+    name, container_id = container
     if probe.get("exec"):
         return await exec_command(cri, container_id, probe["exec"].get("command") or [], timeout_s)
     if probe.get("httpGet"):
         url = probe_url(pod, probe["httpGet"], pod_ip)
         if url is None:
-            return Result(False, f"couldn't find port: {probe['httpGet']['port']!r}")
-        agent = f"{USER_AGENT}/{version.removeprefix('v').rpartition('.')[0]}"
+            return no_port(probe["httpGet"]["port"])
         return await http_get(url, probe["httpGet"], timeout_s, agent)
     if probe.get("tcpSocket"):
         action = probe["tcpSocket"]
         port = find_port(pod, action["port"])
         if port is None:
-            return Result(False, f"couldn't find port: {action['port']!r}")
+            return no_port(action["port"])
         return await tcp_connect(action.get("host") or pod_ip, port, timeout_s)
-    return Result(False, "missing probe handler: exec, httpGet and tcpSocket are supported")
+    if probe.get("grpc") and config.platform.has(Feature.GRPC_PROBES):
+        from muntin.kubelet.probes.grpc_check import grpc_check  # few pods have one
+
+        action = probe["grpc"]
+        service = action.get("service") or ""
+        return await grpc_check(pod_ip, int(action["port"]), service, timeout_s, agent)
+    meta = pod["metadata"]
+    of_pod = f"{meta['name']}_{meta.get('namespace', '')}({meta.get('uid', '')})"
+    return Result(False, f"missing probe handler for {of_pod}:{name}", errored=True)
+
+
+def no_port(port: Any) -> Result:
+    """The result of a probe whose port is neither a number nor the name of one."""
+    return Result(False, f'strconv.Atoi: parsing "{port}": invalid syntax', errored=True)
 
 
 async def exec_command(
@@ -75,6 +93,8 @@ async def tcp_connect(host: str, port: int, timeout_s: float) -> Result:
     except ConnectionRefusedError:
         text = f"dial tcp {where}: connect: connection refused"
         return Result(False, text, not_listening=True)
+    except (socket.gaierror, ValueError):  # ValueError: a label that no name can have
+        return Result(False, f"dial tcp: lookup {host}: no such host")
     except OSError as err:
         return Result(False, f"dial tcp {where}: connect: {err.strerror or err}")
     writer.close()

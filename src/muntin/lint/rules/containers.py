@@ -109,6 +109,7 @@ RULES: dict[Feature, Rule] = {
     Feature.GUIDE_POWERSHELL_DOLLAR_ESCAPE: on_pods(_dollars),
     Feature.PROBES_SUPPORTED: on_pods(),
     Feature.STARTUP_PROBES: on_pods(),
+    Feature.GRPC_PROBES: on_pods(),
     Feature.LIFECYCLE_HOOKS_SUPPORTED: on_pods(),
     Feature.API_SIGNALS: on_pods(_signals),
     Feature.API_EXIT_CODES: on_pods(_exit_codes),

@@ -92,6 +92,20 @@ _RUNNING: dict[Feature, Gate] = {
         otherwise=Otherwise.DEGRADE,
         source="documentation of Windows containers; feature gate StartupProbe: beta 1.18",
     ),
+    Feature.GRPC_PROBES: row(
+        "gRPC probes work.",
+        kind=Kind.SUPPORT,
+        scope=Condition(kubernetes=since(1, 23)),
+        holds=Condition(kubernetes=since(1, 24)),
+        applies_to=(
+            "spec.containers[*].livenessProbe.grpc",
+            "spec.containers[*].readinessProbe.grpc",
+            "spec.containers[*].startupProbe.grpc",
+        ),
+        otherwise=Otherwise.DEGRADE,
+        source="feature gate GRPCContainerProbe: alpha 1.23, beta 1.24",
+        advice="Use nodes of Kubernetes 1.24 and newer.",
+    ),
     Feature.LIFECYCLE_HOOKS_SUPPORTED: row(
         "The hooks postStart and preStop work.",
         kind=Kind.SUPPORT,

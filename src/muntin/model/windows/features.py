@@ -305,6 +305,7 @@ class Feature(StrEnum):
     GUIDE_POWERSHELL_DOLLAR_ESCAPE = "guide-powershell-dollar-escape"
     STOP_SIGNAL_VALUES = "stop-signal-values"
     STARTUP_PROBES = "startup-probes"
+    GRPC_PROBES = "grpc-probes"
     # storage-plugin
     VOLUME_TYPES_SUPPORTED_1_9 = "volume-types-supported-1-9"
     STORAGE_INTREE_PLUGINS = "storage-intree-plugins"

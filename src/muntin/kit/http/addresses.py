@@ -1,0 +1,81 @@
+"""Which addresses may be dialled on somebody else's behalf.
+
+Objects of an API name addresses and hosts. What is dialled is judged after names are resolved, as
+the address that the kernel gets: ``localhost``, ``0x7f000001`` and ``::ffff:127.0.0.1`` are all
+127.0.0.1. Source of the rule: Go's ``net.IP.IsGlobalUnicast``, by which kube-apiserver judges the
+address of a pod that is proxied to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from typing import Any
+
+from muntin.kit import errors
+
+_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
+_NOT_ALLOWED = "address not allowed"  # kube-apiserver's words
+
+_LONGEST_PORT = 5
+
+Resolved = tuple[socket.AddressFamily, str, int]
+"""Family, numeric address and port."""
+
+
+class NotAllowed(errors.Unavailable):
+    """A host has an address that must not be dialled."""
+
+
+def port_number(text: str) -> int | None:
+    """A port from 1 to 65535 in plain decimal digits; None if ``text`` is none."""
+    if not (0 < len(text) <= _LONGEST_PORT and text.isascii() and text.isdigit()):
+        return None
+    number = int(text)
+    return number if 0 < number < 65536 else None
+
+
+def is_global_unicast(address: str) -> bool:
+    """Whether ``address`` is a numeric address that other machines can have, too.
+
+    False for loopback, link-local, unspecified, multicast and broadcast addresses, also where an
+    IPv6 address embeds an IPv4 one, and for text that is no numeric address.
+    """
+    try:
+        found: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        embedded = found.ipv4_mapped or _compatible(found)
+        if embedded is not None:
+            found = embedded
+        elif found.scope_id:
+            return False
+    local = found.is_unspecified or found.is_loopback or found.is_link_local
+    return not (local or found.is_multicast or found == _BROADCAST)
+
+
+def _compatible(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address of ``::a.b.c.d`` (RFC 4291, 2.5.5.1); ``::`` and ``::1`` are none."""
+    value = int(address)
+    return ipaddress.IPv4Address(value) if 1 < value < 1 << 32 else None
+
+
+async def resolve(host: str, port: int) -> list[Resolved]:
+    """The addresses of ``host``, all of which may be dialled.
+
+    Raises:
+        Unavailable: the host has no address.
+        NotAllowed: :func:`is_global_unicast` refuses one of them.
+    """
+    rows: Any  # typeshed has the families of other systems in it
+    try:
+        loop = asyncio.get_running_loop()
+        rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, ValueError) as err:  # ValueError: a label that no name can have
+        raise errors.Unavailable(f"lookup {host}: no such host") from err
+    for _, _, _, _, where in rows:
+        if not is_global_unicast(where[0]) or (len(where) > 3 and where[3]):  # [3]: an interface
+            raise NotAllowed(_NOT_ALLOWED)
+    return [(family, where[0], where[1]) for family, _, _, _, where in rows]
