@@ -22,7 +22,9 @@ class ApiServerConfig:
     aggregated API servers. ``access`` is who may come in, and what is written about them;
     ``limits`` is how much they may ask, ``admission`` which built-in plugins look at it;
     ``several``: other servers over the same store come and go. ``advise`` is asked what users are
-    warned of when they write pods, what makes pods, and Services.
+    warned of when they write pods, what makes pods, and Services. ``dials_any``: addresses in
+    objects (of pods, nodes, endpoints, webhooks and API servers) may also be this machine's
+    loopback and link-local ones; for a server whose peers run beside it, as in tests.
     """
 
     kubernetes_version: str
@@ -46,3 +48,4 @@ class ApiServerConfig:
     events_fresh_s: float = 75.0  # how long events are kept for watches that resume, at least
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     advise: Advise | None = None
+    dials_any: bool = False

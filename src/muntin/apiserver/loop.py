@@ -86,7 +86,7 @@ class ApiServer:
             clock,
             nodes_by_selector=is_in(ApiFeature.NODES_READ_BY_SELECTOR, version),
         )
-        webhooks = WebhookClient(cache)
+        webhooks = WebhookClient(cache, guarded=not config.dials_any)
         cache.forms = CustomForms(registry, webhooks)
         tracked = is_in(ApiFeature.TOKEN_TRACKING, version)
         self._tracking = TokenTracking(clock) if tracked else None
@@ -234,7 +234,7 @@ class ApiServer:
                 key=config.kubelet_client_key,
                 verify=verify,
             )
-            self._kubelet_clients[verify] = HttpClient(tls=context)
+            self._kubelet_clients[verify] = HttpClient(tls=context, guarded=not config.dials_any)
         return self._kubelet_clients[verify]
 
     async def _store_answers(self) -> None:

@@ -57,7 +57,7 @@ async def run(config: ClusterConfig, paths: ClusterPaths, admin: Client, client:
     tls.set_alpn_protocols(["http/1.1"])
     listener = socket.create_server((str(config.networking.master_address), PORT), backlog=128)
     listener.setblocking(False)
-    kubelets = HttpClient(tls=client_context(ca=ca))
+    kubelets = HttpClient(tls=client_context(ca=ca), guarded=True)
     settings = MetricsServerConfig(
         namespace=NAMESPACE, service_account=NAME, allowed_names=(names.FRONT_PROXY_CLIENT,)
     )

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from muntin.kit.timestamps import time_text
 from muntin.kit.errors import Invalid
+from muntin.kit.timestamps import time_text
 from muntin.model import quantity
 from muntin.model.resources import Resource
 from muntin.model.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Schema, Shape, Type

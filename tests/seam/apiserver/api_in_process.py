@@ -80,7 +80,7 @@ def run(scenario, *, store=None, clock=None, version="1.34", **settings):
             kubernetes_version=version,
             service_account_key=KEY,
             advertise_address="192.0.2.1",
-            **settings,
+            **{"dials_any": True, **settings},
         )
         found = store or MemoryStore()
         async with ApiServer(config, found, clock) as server:

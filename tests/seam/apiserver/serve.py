@@ -41,6 +41,7 @@ async def main(directory: Path) -> None:
         kubernetes_version=os.environ.get("KUBERNETES_VERSION", "1.34"),
         service_account_key=(directory / "service-account.key").read_bytes(),
         advertise_address="192.0.2.1",
+        dials_any=True,
         port=sock.getsockname()[1],
         admission=AdmissionConfig(disable=tuple(os.environ.get("WITHOUT_PLUGINS", "").split())),
     )

@@ -68,6 +68,7 @@ def config(pki):
         kubernetes_version="1.34",
         service_account_key=KEY,
         advertise_address="192.0.2.1",
+        dials_any=True,
         proxy_client_certificate=(pki / "front-proxy-client.crt").read_bytes(),
         proxy_client_key=(pki / "front-proxy-client.key").read_bytes(),
     )

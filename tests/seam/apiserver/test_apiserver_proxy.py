@@ -3,9 +3,11 @@
 import asyncio
 import gzip
 import json
+import ssl
 from contextlib import asynccontextmanager
 
 from api_in_process import PODS, pod, run
+from apiserver_process import Authority
 from openapi_world import own_address
 
 from muntin.kit.http.messages import Response
@@ -151,6 +153,110 @@ def test_a_node_s_other_ports():
             await api("POST", "/api/v1/nodes", node)
             found = await api("GET", f"/api/v1/nodes/n:{port}/proxy/metrics?a=b")
             assert (found["path"], found["query"]) == ("/metrics", "a=b")
+
+    run(scenario)
+
+
+NODE_ADDRESSES = (
+    "localhost", "0x7f000001", "127.1", "2130706433", "::ffff:127.0.0.1", "0.0.0.0", "::", "::1",
+    "169.254.169.254", "::127.0.0.1", "224.0.0.1", "fe80::1",
+)  # fmt: skip
+
+
+async def refused_nodes(api):
+    """What the API says to a proxy of nodes with each of NODE_ADDRESSES."""
+    said = {}
+    for number, address in enumerate(NODE_ADDRESSES):
+        node = {"metadata": {"name": f"n{number}"}, "status": {
+            "addresses": [{"type": "InternalIP", "address": address}]}}  # fmt: skip
+        await api("POST", "/api/v1/nodes", node)
+        for name in (f"n{number}", f"n{number}:80", f"https:n{number}:443"):
+            answer = await asked(api, "GET", f"/api/v1/nodes/{name}/proxy/")
+            said[f"{name} {address}"] = (answer.status, json.loads(answer.body)["message"])
+    return said
+
+
+def test_names_and_odd_forms_of_this_machine_s_addresses_are_not_dialled():
+    async def scenario(server, api):
+        for where, answer in (await refused_nodes(api)).items():
+            assert answer == (400, "address not allowed"), where
+        await a_pod(api, "::ffff:127.0.0.1")
+        found = await api("GET", f"{PODS}/one:80/proxy/", code=400)
+        assert found["message"] == "address not allowed"
+
+    run(scenario, dials_any=False)
+
+
+def test_what_a_node_says_of_itself_is_a_host_and_nothing_else():
+    async def scenario(server, api):
+        for number, address in enumerate(("127.0.0.1/x?", "a@127.0.0.1", "x#", "")):
+            node = {"metadata": {"name": f"n{number}"}, "status": {
+                "addresses": [{"type": "InternalIP", "address": address}]}}  # fmt: skip
+            await api("POST", "/api/v1/nodes", node)
+            found = await api("GET", f"/api/v1/nodes/n{number}/proxy/", code=503)
+            assert "no preferred addresses found" in found["message"]
+
+    run(scenario)
+
+
+ODD_PORTS = ("x@127.0.0.1", "%C2%B2", "99999", "abc", "-1", "0", "1" * 5000, "80%2F", "+80", "8_0")
+
+
+def test_odd_ports_are_bad_requests():
+    async def scenario(server, api):
+        address = own_address()
+        await a_pod(api, address)
+        node = {"metadata": {"name": "n"}, "status": {
+            "addresses": [{"type": "InternalIP", "address": address}]}}  # fmt: skip
+        await api("POST", "/api/v1/nodes", node)
+        for port in ODD_PORTS:
+            for scheme in ("", "http:", "https:"):
+                for path in (f"/api/v1/nodes/{scheme}n:{port}", f"{PODS}/{scheme}one:{port}"):
+                    answer = await asked(api, "GET", f"{path}/proxy/")
+                    assert 400 <= answer.status < 500, (path, answer.body)
+        found = await api("GET", "/api/v1/nodes/http:n:x@127.0.0.1/proxy/", code=400)
+        assert found["message"] == 'invalid node request "http:n:x@127.0.0.1"'
+        for text, why in (("%C2%B2", "invalid syntax"), ("99999", "value out of range"),
+                          ("-1", "invalid syntax"), ("9" * 5000, "value out of range"),
+                          ("80,", "invalid syntax")):  # fmt: skip
+            found = await api("POST", f"{PODS}/one/portforward?ports={text}", code=400)
+            assert found["message"].startswith(
+                "cannot convert to []int32: strconv.ParseUint: parsing "
+            )
+            assert found["message"].endswith(why)
+
+    run(scenario)
+
+
+def test_certificates_of_workloads_are_not_verified(tmp_path):
+    """Also of a Service and of a node's other ports; nobody could say who signs them."""
+    authority = Authority(tmp_path)
+    authority.pair("server", "elsewhere")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "server.crt", tmp_path / "server.key")
+
+    async def scenario(server, api):
+        address = own_address()
+        secure = HttpServer(workload)
+        port = await secure.listen_tcp(address, 0, tls)
+        await a_pod(api, address)
+        node = {"metadata": {"name": "n"}, "status": {
+            "addresses": [{"type": "InternalIP", "address": address}]}}  # fmt: skip
+        await api("POST", "/api/v1/nodes", node)
+        core = "/api/v1/namespaces/default"
+        await api(
+            "POST",
+            f"{core}/services",
+            {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 443}]}},
+        )
+        there = {"ip": address, "targetRef": {"kind": "Pod", "name": "one"}}
+        subset = {"addresses": [there], "ports": [{"port": port}]}
+        await api("POST", f"{core}/endpoints", {"metadata": {"name": "s"}, "subsets": [subset]})
+        for path in (f"{PODS}/https:one:{port}", f"{core}/services/https:s:443",
+                     f"/api/v1/nodes/https:n:{port}"):  # fmt: skip
+            found = await api("GET", f"{path}/proxy/x")
+            assert found["path"] == "/x"
+        await secure.close()
 
     run(scenario)
 

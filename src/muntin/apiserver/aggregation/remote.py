@@ -75,6 +75,7 @@ class Remote:
                 tls=context,
                 server_hostname=f"{self.service}.{self.namespace}.svc",
                 connect_timeout_s=CONNECT_S,
+                guarded=not config.dials_any,
             )
         return self._client
 

@@ -24,6 +24,7 @@ from muntin.kit.log import fields
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 10.0
+MOST_BYTES = 1024 * 1024  # of a discovery document or a key set
 AGAIN_S = 10.0  # between two looks at a key set that lacked the key of a token
 LEEWAY_S = 60
 EMAIL = "email"
@@ -119,7 +120,7 @@ class OidcTokens:
         if self._client is None:
             from muntin.kit.http.tls import client_context
 
-            self._client = HttpClient(tls=client_context(ca=self._config.ca))
+            self._client = HttpClient(tls=client_context(ca=self._config.ca), most_bytes=MOST_BYTES)
         answer = await self._client.request("GET", url, timeout_s=TIMEOUT_S)
         if answer.status != 200:
             raise errors.Unavailable(f"{url}: status {answer.status}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +15,8 @@ from muntin.model.resources import NODES, Resource
 Object = dict[str, Any]
 
 PORT = 10250
+# No "/", "@" or "?" of a URL: what a node says of itself is the host and nothing else.
+_HOST = re.compile(r"[\w.:%-]+", re.ASCII).fullmatch
 # The order in which addresses are preferred; upstream's --kubelet-preferred-address-types.
 _ADDRESS_TYPES = ("InternalIP", "ExternalIP", "Hostname", "InternalDNS")
 
@@ -28,7 +31,12 @@ class Kubelet:
     def url(self, *segments: str) -> str:
         """The URL of a path made of ``segments``."""
         path = "/".join(quote(segment, safe="") for segment in segments)
-        return f"https://{self.address}:{self.port}/{path}"
+        return f"https://{bracketed(self.address)}:{self.port}/{path}"
+
+
+def bracketed(address: str) -> str:
+    """``address`` as the host of a URL."""
+    return f"[{address}]" if ":" in address else address
 
 
 def kubelet_of(cache: Cache, node: str, asked: Resource = NODES) -> Kubelet:
@@ -42,7 +50,11 @@ def kubelet_of(cache: Cache, node: str, asked: Resource = NODES) -> Kubelet:
     if item is None:
         raise status.not_found(asked, node)
     state = item.object().get("status") or {}
-    by_type = {row.get("type"): row.get("address") for row in state.get("addresses") or ()}
+    by_type = {
+        row.get("type"): row.get("address")
+        for row in state.get("addresses") or ()
+        if row and _HOST(row.get("address") or "")
+    }
     address = next((by_type[kind] for kind in _ADDRESS_TYPES if by_type.get(kind)), "")
     if not address:
         raise errors.Unavailable(f"no preferred addresses found; known addresses: {by_type}")

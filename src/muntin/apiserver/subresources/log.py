@@ -20,6 +20,7 @@ from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.subresources.kubelets import container_of, kubelet_of
 from muntin.kit import clock, errors, numbers
+from muntin.kit.http.client import read_whole
 from muntin.kit.http.messages import Answer, BodyWriter, Response, Upgrade
 from muntin.model.features import ApiFeature, is_in
 from muntin.model.resources.lifecycle import version_of
@@ -39,6 +40,7 @@ _LEAST: tuple[tuple[str, int, str], ...] = (
     ("sinceSeconds", 1, "must be greater than 0"),
 )
 _INT64 = 2**63
+_MOST_TOLD = 64 * 1024  # bytes of a kubelet's refusal
 
 
 async def run(core: Core, request: ApiRequest) -> Answer:
@@ -62,7 +64,7 @@ async def run(core: Core, request: ApiRequest) -> Answer:
         raise status.ApiError(500, "InternalError", text) from err
     if answer.status != 200:
         try:
-            text = b"".join([chunk async for chunk in answer.chunks]).decode(errors="replace")
+            text = (await read_whole(answer.chunks, _MOST_TOLD)).decode(errors="replace")
         finally:
             await stream.__aexit__(None, None, None)
         raise _refused(answer.status, text.strip())

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import ipaddress
 import random
+import ssl
+from functools import lru_cache
 from typing import Any
 
 from muntin.apiserver import status, writes
 from muntin.apiserver.core import Core
 from muntin.apiserver.request import ApiRequest
 from muntin.apiserver.subresources import connecting
-from muntin.apiserver.subresources.kubelets import kubelet_of
+from muntin.apiserver.subresources.kubelets import bracketed, kubelet_of
 from muntin.apiserver.subresources.proxy import proxy
-from muntin.kit import errors
+from muntin.kit import errors, numbers
+from muntin.kit.http.addresses import NotAllowed, is_global_unicast
 from muntin.kit.http.client import HttpClient
 from muntin.kit.http.messages import Answer, Response
 from muntin.model.resources import PODS, known
 
 Object = dict[str, Any]
+_NOT_ALLOWED = "address not allowed"
 
 
 async def run(core: Core, request: ApiRequest) -> Answer:
@@ -27,6 +30,8 @@ async def run(core: Core, request: ApiRequest) -> Answer:
     plural, asked = request.target.plural, request.name
     scheme, request.name, port = _split(plural.removesuffix("s"), asked)
     if plural == "nodes":
+        if port and numbers.int_or_none(port, 1, 65535) is None:
+            raise status.bad_request(f'invalid node request "{asked}"')
         client, base = _node_target(core, request.name, scheme, port)
         return await _passed_on(request, client, base)
     found = writes.find(core, request).object()
@@ -34,13 +39,8 @@ async def run(core: Core, request: ApiRequest) -> Answer:
         address, number = _pod_target(found, port)
     else:
         address, number = _service_target(core, found, port, asked)
-    return await _passed_on(
-        request, HttpClient(keep_alive=False), f"{scheme or 'http'}://{_host(address)}:{number}"
-    )
-
-
-def _host(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
+    base = f"{scheme or 'http'}://{bracketed(address)}:{number}"
+    return await _passed_on(request, _client(core), base)
 
 
 async def _passed_on(request: ApiRequest, client: HttpClient, base: str) -> Answer:
@@ -55,6 +55,8 @@ async def _passed_on(request: ApiRequest, client: HttpClient, base: str) -> Answ
     url = f"{base}/{'/'.join(own[end:])}{query}"
     try:
         return await proxy(request.http, client, url, prefix)
+    except NotAllowed as err:
+        raise status.bad_request(err.message) from err
     except (errors.Unavailable, errors.TimedOut) as err:
         text = f"error trying to reach service: {err.message}"
         raise status.ApiError(503, "ServiceUnavailable", text) from err
@@ -72,43 +74,45 @@ def _split(kind: str, text: str) -> tuple[str, str, str]:
     raise status.bad_request(f'invalid {kind} request "{text}"')
 
 
-def _is_allowed(address: str) -> bool:
-    """Whether an address may be asked on somebody's behalf: never one of this machine alone.
-
-    Source: Go's net.IP.IsGlobalUnicast.
-    """
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    local = found.is_unspecified or found.is_loopback or found.is_link_local
-    return not (local or found.is_multicast or str(found) == "255.255.255.255")
-
-
 def _node_target(core: Core, name: str, scheme: str, port: str) -> tuple[HttpClient, str]:
     """The node's kubelet, or another port of the node."""
     kubelet = kubelet_of(core.cache, name)
-    if not _is_allowed(kubelet.address) and _is_number(kubelet.address):
-        raise status.bad_request("address not allowed")
+    if _is_number(kubelet.address) and not is_global_unicast(kubelet.address):
+        raise status.bad_request(_NOT_ALLOWED)
     if port in ("", str(kubelet.port)):
         return core.kubelet_client(), kubelet.url().rstrip("/")
-    return HttpClient(keep_alive=False), f"{scheme or 'http'}://{_host(kubelet.address)}:{port}"
+    return _client(core), f"{scheme or 'http'}://{bracketed(kubelet.address)}:{port}"
 
 
 def _is_number(address: str) -> bool:
     return ":" in address or address.replace(".", "").isdigit()
 
 
+def _client(core: Core) -> HttpClient:
+    """For workloads, which nobody gives certificates that we could verify.
+
+    Source: kubernetes v1.34 pkg/controlplane/instance.go, proxyTransport (InsecureSkipVerify).
+    """
+    return HttpClient(tls=_unverified(), keep_alive=False, guarded=not core.config.dials_any)
+
+
+@lru_cache(1)
+def _unverified() -> ssl.SSLContext:
+    from muntin.kit.http.tls import client_context
+
+    return client_context(verify=False)
+
+
 def _pod_target(pod: Object, port: str) -> tuple[str, int]:
     address = (pod.get("status") or {}).get("podIP", "")
     name = pod["metadata"]["name"]
-    if not _is_allowed(address):
-        raise status.bad_request("address not allowed")
+    if not is_global_unicast(address):
+        raise status.bad_request(_NOT_ALLOWED)
     ports = [row for container in pod["spec"]["containers"] for row in container.get("ports") or ()]
     if not port:
         return address, int(ports[0]["containerPort"]) if ports else 80
-    if port.isdigit():
-        return address, int(port)
+    if (number := numbers.int_or_none(port, 1, 65535)) is not None:
+        return address, number
     for row in ports:
         if row.get("name") == port:
             return address, int(row["containerPort"])
@@ -147,4 +151,4 @@ def _is_of_pod(core: Core, address: Object, namespace: str) -> bool:
     item = core.cache.get(PODS, target.get("namespace") or namespace, target.get("name", ""))
     state = (item.object().get("status") or {}) if item else {}
     known_as = [row.get("ip") for row in state.get("podIPs") or ()] or [state.get("podIP")]
-    return address["ip"] in known_as and _is_allowed(address["ip"])
+    return address["ip"] in known_as and is_global_unicast(address["ip"])

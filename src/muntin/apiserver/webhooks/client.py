@@ -30,8 +30,10 @@ _HEADERS = {"Content-Type": "application/json", "Accept": "application/json, */*
 class WebhookClient:
     """The clients of one server's webhooks."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, *, guarded: bool = True) -> None:
+        """``guarded``: this machine's own addresses are not dialled."""
         self._cache = cache
+        self._guarded = guarded
         self._clients: OrderedDict[tuple[str, str], HttpClient] = OrderedDict()
 
     async def post(
@@ -84,7 +86,9 @@ class WebhookClient:
         key = (bundle, name)
         found = self._clients.pop(key, None)
         if found is None:
-            found = HttpClient(tls=_tls(bundle), server_hostname=name, resend=True)
+            found = HttpClient(
+                tls=_tls(bundle), server_hostname=name, resend=True, guarded=self._guarded
+            )
         self._clients[key] = found
         if len(self._clients) > MOST_CLIENTS:
             _, oldest = self._clients.popitem(last=False)

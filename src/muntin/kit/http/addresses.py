@@ -18,7 +18,6 @@ from muntin.kit import errors
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _NOT_ALLOWED = "address not allowed"  # kube-apiserver's words
 
-_LONGEST_PORT = 5
 
 Resolved = tuple[socket.AddressFamily, str, int]
 """Family, numeric address and port."""
@@ -26,14 +25,6 @@ Resolved = tuple[socket.AddressFamily, str, int]
 
 class NotAllowed(errors.Unavailable):
     """A host has an address that must not be dialled."""
-
-
-def port_number(text: str) -> int | None:
-    """A port from 1 to 65535 in plain decimal digits; None if ``text`` is none."""
-    if not (0 < len(text) <= _LONGEST_PORT and text.isascii() and text.isdigit()):
-        return None
-    number = int(text)
-    return number if 0 < number < 65536 else None
 
 
 def is_global_unicast(address: str) -> bool:

@@ -19,6 +19,7 @@ import h2.exceptions
 import h2.settings
 
 from muntin.kit.errors import Invalid
+from muntin.kit.numbers import int_or_none
 from muntin.kit.protobuf import raw_fields
 from muntin.kubelet.backoff import duration
 from muntin.kubelet.probes.result import Result
@@ -201,13 +202,11 @@ def status_of(headers: dict[str, str], body: bytes) -> str:
     Raises:
         RpcError: the call failed, or its answer is none.
     """
-    code = headers.get("grpc-status", "")
-    if not code.isdecimal() or not code.isascii() or len(code) > 2:
-        http = headers.get(":status", "")
-        name = HTTP_CODES.get(int(http), "Unknown") if len(http) == 3 else "Unknown"
+    number = int_or_none(headers.get("grpc-status"))
+    if number is None:
+        http = int_or_none(headers.get(":status"))
         text = f"unexpected HTTP status code received from server: {http}"
-        raise RpcError(name if http != "200" else "Unknown", text)
-    number = int(code)
+        raise RpcError(HTTP_CODES.get(http or 0, "Unknown"), text)
     if number:
         name = CODES[number] if number < len(CODES) else f"Code({number})"
         raise RpcError(name, unquote(headers.get("grpc-message", "")))

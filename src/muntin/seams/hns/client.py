@@ -15,13 +15,14 @@ from muntin.seams.hns import SCHEMA_VERSION, HnsId, Kind, Object
 from muntin.seams.hns.errors import from_wire
 
 _TIMEOUT_S = 60.0
+_MOST_BYTES = 256 * 1024 * 1024  # lists of all endpoints of a node
 
 
 class UnixHnsClient:
     """An ``HnsClient`` of the HNS that listens on ``socket_path``."""
 
     def __init__(self, socket_path: str) -> None:
-        self._http = HttpClient(unix_socket=socket_path)
+        self._http = HttpClient(unix_socket=socket_path, most_bytes=_MOST_BYTES)
 
     async def close(self) -> None:
         """Drop the connections."""

@@ -14,6 +14,9 @@ from muntin.kit.http.client import HttpClient, HttpResponse, Upgraded
 from muntin.kit.http.tls import client_context
 from muntin.seams.kube import Response, StreamResponse
 
+MOST_BYTES = 1024**3
+"""The longest answer that is read whole; a list of all objects of a kind may be long."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig:
@@ -48,7 +51,7 @@ class HttpTransport:
         self._base = config.server.rstrip("/")
         self._token = config.token
         self._timeout_s = timeout_s
-        self._http = HttpClient(tls=tls, server_hostname=config.server_name)
+        self._http = HttpClient(tls=tls, server_hostname=config.server_name, most_bytes=MOST_BYTES)
 
     async def request(
         self, method: str, path: str, *, headers: Mapping[str, str], body: bytes = b""
