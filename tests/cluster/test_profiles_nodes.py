@@ -260,7 +260,7 @@ def test_a_pod_of_another_system_that_was_put_there_all_the_same(stage: ProfileL
     refused = stage.pod_when("os-at-1-24", lambda status: status.get("phase") == "Failed")
     assert refused["status"]["reason"] == "PodOSNotSupported"
     assert refused["status"]["message"] == (
-        "Failed to admit pod as the OS field doesn't match node OS"
+        "Pod Failed to admit pod as the OS field doesn't match node OS"
     )
     stage.cluster.wait_ready("os-at-1-23")
 

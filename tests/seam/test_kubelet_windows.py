@@ -289,18 +289,30 @@ def test_what_the_runtime_is_sent(tmp_path: Path) -> None:
     on_bench(tmp_path, test)
 
 
+def test_a_label_that_the_node_has_just_got_counts(tmp_path: Path) -> None:
+    """Upstream: the specs of SchedulerPredicates label a node and start a pod by the label."""
+
+    async def test(bench: Bench) -> None:
+        await bench.client.patch(NODES, NODE, {"metadata": {"labels": {"disk": "ssd"}}})
+        await bench.create("new", {}, nodeSelector={"disk": "ssd"})
+        await bench.until("new", is_running)
+
+    on_bench(tmp_path, test)
+
+
 @pytest.mark.parametrize(
     ("spec", "reason", "message"),
     [
         (
             {"os": {"name": "linux"}},
             "PodOSNotSupported",
-            "Failed to admit pod as the OS field doesn't match node OS",
+            "Pod was rejected: Failed to admit pod as the OS field doesn't match node OS",
         ),
         (
             {"nodeSelector": {"kubernetes.io/os": "linux"}},
             "PodOSSelectorNodeLabelDoesNotMatch",
-            "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+            "Pod was rejected: Failed to admit pod as the `kubernetes.io/os` label doesn't match "
+            "node label",
         ),
         (
             {"nodeSelector": {"disk": "ssd"}},

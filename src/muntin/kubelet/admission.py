@@ -11,6 +11,7 @@ from typing import Any
 
 from muntin.kubelet.platform import Platform
 from muntin.model.affinity import required_matches
+from muntin.model.kubelet_features import KubeletFeature
 from muntin.model.pods import (
     amounts,
     host_ports,
@@ -25,10 +26,15 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Becomes the pod's status: phase Failed with this reason and message."""
+    """Becomes an event, and the pod's status: phase Failed with this reason."""
 
     reason: str
     message: str
+
+    def status_message(self, platform: Platform) -> str:
+        """The message of the status."""
+        said = platform.kubelet_has(KubeletFeature.REJECTIONS_SAID)
+        return f"Pod was rejected: {self.message}" if said else f"Pod {self.message}"
 
 
 def admit(
@@ -39,20 +45,19 @@ def admit(
     if rejection is not None:
         return rejection
     if not required_matches(pod["spec"], node):
-        return Rejection(
-            "NodeAffinity",
-            "Pod was rejected: Predicate NodeAffinity failed: "
-            "node(s) didn't match Pod's node affinity/selector",
-        )
+        why = "node(s) didn't match Pod's node affinity/selector"
+        return _predicate("NodeAffinity", why, platform)
     others = list(others)
     wanted = host_ports(pod)
     if any(ports_conflict(wanted, host_ports(other)) for other in others):
-        return Rejection(
-            "NodePorts",
-            "Pod was rejected: Predicate NodePorts failed: "
-            "node(s) didn't have free ports for the requested pod ports",
-        )
+        why = "node(s) didn't have free ports for the requested pod ports"
+        return _predicate("NodePorts", why, platform)
     return _resources(pod, others, node)
+
+
+def _predicate(name: str, why: str, platform: Platform) -> Rejection:
+    described = platform.kubelet_has(KubeletFeature.PREDICATES_DESCRIBED)
+    return Rejection(name, f"Predicate {name} failed" + (f": {why}" if described else ""))
 
 
 def _operating_system(pod: Object, node: Object, platform: Platform) -> Rejection | None:
@@ -88,6 +93,6 @@ def _resources(pod: Object, others: list[Object], node: Object) -> Rejection | N
 def _out_of(resource: str, requested: int, used: int, capacity: int) -> Rejection:
     return Rejection(
         f"OutOf{resource}",
-        f"Pod was rejected: Node didn't have enough resource: {resource}, "
+        f"Node didn't have enough resource: {resource}, "
         f"requested: {requested}, used: {used}, capacity: {capacity}",
     )

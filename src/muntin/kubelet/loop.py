@@ -15,7 +15,7 @@ from typing import Any
 
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.log import fields, object_ref
-from muntin.kubelet.admission import admit
+from muntin.kubelet.admission import Rejection, admit
 from muntin.kubelet.backoff import Backoff
 from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.context import Context
@@ -54,6 +54,7 @@ class Kubelet:
         self.node = NodeAgent(self.context)
         self.workers: dict[str, PodWorker] = {}
         self.relist = Relist(cri, clock, config.relist_interval_s, self._wake, self._seen)
+        self._admitting: set[str] = set()
         self._removing: set[str] = set()
         self._group: asyncio.TaskGroup | None = None
         self._pods.add_handler(OnChange(self._pod_changed))
@@ -101,9 +102,17 @@ class Kubelet:
     async def _serve(self, pod: Object) -> None:
         """Admit the pod and work on it to its end."""
         uid = pod["metadata"]["uid"]
-        if uid in self.workers:
+        if uid in self.workers or uid in self._admitting:
             return
-        worker = self.workers[uid] = PodWorker(self.context, pod, self._verdict(pod))
+        self._admitting.add(uid)
+        try:
+            verdict = await self._verdict(pod)
+        finally:
+            self._admitting.discard(uid)
+        current = self._pods.get(_key(pod))
+        if current is None or current["metadata"]["uid"] != uid:
+            return  # it went meanwhile, and nothing of it has been started
+        worker = self.workers[uid] = PodWorker(self.context, current, verdict)
         await self._services.synced.wait()
         try:
             await worker.run()
@@ -116,22 +125,29 @@ class Kubelet:
             await self.context.clock.sleep(1.0)
             self._group.create_task(self._serve(again))
 
-    def _verdict(self, pod: Object) -> Note | None:
+    async def _verdict(self, pod: Object) -> Note | None:
+        """Why this node refuses the pod: by the Node as the API has it, not as last seen."""
         if is_terminal(pod) or is_deleting(pod):
             return None
+        await self.node.registered.wait()
+        if self._rejection(pod, self.node.node) is None:
+            return None
+        node = await self.node.refresh()
+        rejection = self._rejection(pod, node)
+        if rejection is None:
+            return None
+        self.context.pod_event(pod, "Warning", rejection.reason, rejection.message)
+        log.info("pod refused", **fields(pod=object_ref(pod), reason=rejection.reason))
+        return Note(rejection.reason, rejection.status_message(self.context.config.platform))
+
+    def _rejection(self, pod: Object, node: Object) -> Rejection | None:
         uid = pod["metadata"]["uid"]
         others = [
             one.pod
             for key, one in self.workers.items()
             if key != uid and one.status.get("phase") not in ("Succeeded", "Failed")
         ]
-        platform = self.context.config.platform
-        rejection = admit(pod, others, self.node.node, platform)
-        if rejection is None:
-            return None
-        self.context.pod_event(pod, "Warning", rejection.reason, rejection.message)
-        log.info("pod refused", **fields(pod=object_ref(pod), reason=rejection.reason))
-        return Note(rejection.reason, rejection.message)
+        return admit(pod, others, node, self.context.config.platform)
 
     # -- the runtime ---------------------------------------------------------------------------
 

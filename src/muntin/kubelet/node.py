@@ -39,6 +39,14 @@ class NodeAgent:
         self.ready = False
         self.registered = asyncio.Event()
 
+    async def refresh(self) -> Object:
+        """The Node as the API has it now; as last seen if the API does not answer."""
+        try:
+            self.node = await self._context.client.get(NODES, self._context.config.node_name)
+        except MuntinError as err:
+            log.warning("node not read, the last state counts", **fields(error=err))
+        return self.node
+
     async def run(self) -> None:
         """Register, then report until cancelled."""
         context = self._context
@@ -68,7 +76,7 @@ class NodeAgent:
         images = await self._images() if not problems else []
         status = self._status(problems, runtime_version, images, self.node.get("status") or {})
         await self._assert_labels()
-        if self._is_news(status):
+        if self._is_news(status) or _lacks(self.node.get("status") or {}, status):
             self.node = await context.client.patch(
                 NODES,
                 config.node_name,
@@ -158,6 +166,15 @@ class NodeAgent:
             if one.get("repo_tags") or one.get("repo_digests")
         ]
         return sorted(rows, key=lambda row: -row["sizeBytes"])[:MAX_IMAGES]
+
+
+def _lacks(live: Object, status: Object) -> bool:
+    """Whether somebody changed the node's resources since they were sent."""
+    return any(
+        (live.get(field) or {}).get(name) != amount
+        for field in ("capacity", "allocatable")
+        for name, amount in status[field].items()
+    )
 
 
 def _without_heartbeat(status: Object) -> Object:

@@ -64,6 +64,27 @@ def allocatable(config: KubeletConfig) -> dict[str, str]:
     return result
 
 
+def with_foreign(
+    own: Mapping[str, str], own_allocatable: Mapping[str, str], old: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, str | None]]:
+    """Capacity and allocatable with the resources that others gave the node.
+
+    What somebody put into the capacity of the node's status (``old``) can be allocated whole; what
+    has gone from there cannot be any more: its None removes it from the status.
+    """
+    foreign = {
+        name: amount
+        for name, amount in (old.get("capacity") or {}).items()
+        if name not in own and not name.startswith("hugepages-")
+    }
+    gone = {
+        name: None
+        for name in old.get("allocatable") or ()
+        if name not in own_allocatable and name not in foreign
+    }
+    return {**own, **foreign}, {**own_allocatable, **foreign, **gone}
+
+
 def _eviction_memory(config: KubeletConfig) -> str:
     """The default of evictionHard memory.available; Windows has its own since it evicts."""
     evicts = config.is_windows and config.platform.has(Feature.MEMORY_PRESSURE)
@@ -80,15 +101,19 @@ def node_status(
     old: Mapping[str, Any],
     now: float,
 ) -> Object:
-    """``problems`` are the reasons why the node is not ready; none means Ready."""
+    """The status as a patch of the ``old`` one.
+
+    ``problems`` are the reasons why the node is not ready; none means Ready.
+    """
     facts = config.facts
+    total, usable = with_foreign(capacity(config), allocatable(config), old)
     return {
         "addresses": [
             {"type": "InternalIP", "address": config.node_ip},
             {"type": "Hostname", "address": config.node_name},
         ],
-        "allocatable": allocatable(config),
-        "capacity": capacity(config),
+        "allocatable": usable,
+        "capacity": total,
         "conditions": node_conditions(problems, old.get("conditions") or (), now),
         "daemonEndpoints": {"kubeletEndpoint": {"Port": config.port}},
         "images": list(images),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from muntin.model.gates import Profile, Version
+from muntin.model.kubelet_features import KubeletFeature, is_in
 from muntin.model.windows import Feature, is_open, is_open_on_linux
 from muntin.model.windows_releases import DEFAULT_KUBERNETES
 
@@ -56,6 +57,11 @@ class Platform:
         if self.profile is None:
             return is_open_on_linux(feature, self.kubernetes)
         return is_open(feature, self.profile)
+
+    def kubelet_has(self, feature: KubeletFeature) -> bool:
+        """Whether a kubelet of this version has ``feature``, on either system."""
+        version = self.kubernetes if self.profile is None else self.profile.kubernetes
+        return is_in(feature, version)
 
     def join(self, *parts: str) -> str:
         return ntpath.join(*parts) if self.is_windows else posixpath.join(*parts)

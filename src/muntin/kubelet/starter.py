@@ -20,10 +20,12 @@ from muntin.kubelet.hooks import HookFailed, run_hook
 from muntin.kubelet.images import PullFailed
 from muntin.kubelet.mounts import container_mounts
 from muntin.kubelet.plan import Start
+from muntin.kubelet.platform import Platform
 from muntin.kubelet.security import check_non_root
 from muntin.kubelet.service_env import service_variables, visible_services
 from muntin.kubelet.status import Note
 from muntin.kubelet.volumes.mounter import Volume
+from muntin.model.kubelet_features import KubeletFeature
 from muntin.seams.cri import Message, rpc_error_text
 from muntin.seams.kube import Object
 
@@ -98,8 +100,16 @@ async def _create(context: Context, request: Message, emit: Any, name: str) -> s
         text = rpc_error_text(err)
         emit("Warning", "Failed", f"Error: {err.message}")
         raise StartFailed(Note("CreateContainerError", text), FAILURE_RETRY_S) from err
-    emit("Normal", "Created", f"Created container: {name}")
+    emit("Normal", "Created", _created(name, context.config.platform))
     return str(created["container_id"])
+
+
+def _created(name: str, platform: Platform) -> str:
+    """What a kubelet of this version says of a container that it has created."""
+    if platform.kubelet_has(KubeletFeature.EVENTS_WITHOUT_NAMES):
+        return "Container created"
+    colon = ":" if platform.kubelet_has(KubeletFeature.CREATED_WITH_COLON) else ""
+    return f"Created container{colon} {name}"
 
 
 async def _start(context: Context, container_id: str, emit: Any, name: str) -> None:
@@ -109,7 +119,8 @@ async def _start(context: Context, container_id: str, emit: Any, name: str) -> N
         emit("Warning", "Failed", f"Error: {err.message}")
         note = Note("RunContainerError", rpc_error_text(err))
         raise StartFailed(note, FAILURE_RETRY_S) from err
-    emit("Normal", "Started", f"Started container {name}")
+    unnamed = context.config.platform.kubelet_has(KubeletFeature.EVENTS_WITHOUT_NAMES)
+    emit("Normal", "Started", "Container started" if unnamed else f"Started container {name}")
 
 
 async def _post_start(

@@ -33,8 +33,8 @@ class View:
     """All that a status is made of besides the pod itself.
 
     ``messages`` are termination messages by container id, ``verdict`` a reason and message that
-    made the whole pod fail (rejection, deadline, eviction). ``tells_generation`` and
-    ``lists_mounts``: what a kubelet of this version reports.
+    made the whole pod fail (rejection, deadline, eviction). ``tells_generation``,
+    ``tells_sandbox`` and ``lists_mounts``: what a kubelet of this version reports.
     """
 
     runtime: PodRuntime
@@ -47,6 +47,7 @@ class View:
     verdict: Note | None = None
     stopped: bool = False
     tells_generation: bool = False
+    tells_sandbox: bool = True
     lists_mounts: bool = False
 
 
@@ -266,7 +267,7 @@ def _conditions(
     sandbox = view.runtime.ready_sandbox
     network = sandbox is not None and (bool(sandbox.ips) or pod["spec"].get("hostNetwork"))
     rows = [
-        _row("PodReadyToStartContainers", bool(network)),
+        *([_row("PodReadyToStartContainers", bool(network))] if view.tells_sandbox else []),
         _initialized_row(pod, phase, initialized, inits),
         {"type": "Ready", **ready},
         {"type": "ContainersReady", **containers_ready},

@@ -41,6 +41,7 @@ from muntin.kubelet.stopper import (
 )
 from muntin.kubelet.volumes.mounter import Volume, VolumeError
 from muntin.kubelet.windows_limits import REASON, ignored
+from muntin.model.kubelet_features import KubeletFeature
 from muntin.model.pods import all_containers, is_deleting, is_terminal
 from muntin.model.resources import PODS, RUNTIME_CLASSES
 from muntin.model.windows import Feature
@@ -270,6 +271,7 @@ class PodWorker:
             verdict=self._verdict,
             stopped=stopped,
             tells_generation=context.config.platform.has(Feature.OBSERVED_GENERATION),
+            tells_sandbox=context.config.platform.kubelet_has(KubeletFeature.SANDBOX_CONDITION),
             lists_mounts=context.config.platform.has(Feature.STATUS_VOLUME_MOUNTS),
         )
         status = pod_status({**self.pod, "status": self._status.base}, view)

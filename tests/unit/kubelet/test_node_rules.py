@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from muntin.kubelet.cgroups_linux import remove_cgroup
 from muntin.kubelet.credentials import auth_config
 from muntin.kubelet.garbage import dead_containers, dead_sandboxes
 from muntin.kubelet.log_rotation import surplus
+from muntin.kubelet.node_object import with_foreign
 from muntin.kubelet.platform import linux, windows
 from muntin.kubelet.relist import changed_pods, snapshot
 from muntin.kubelet.runtime_state import Container, Sandbox, newest_first
@@ -76,9 +78,44 @@ def test_admission_says_the_numbers() -> None:
     found = admit(a_pod(container=cpu("3")), [], NODE, LINUX)
     assert found is not None
     assert found.message == (
-        "Pod was rejected: Node didn't have enough resource: cpu, "
-        "requested: 3000, used: 0, capacity: 2000"
+        "Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000"
     )
+
+
+@pytest.mark.parametrize(
+    ("version", "event", "status"),
+    [
+        ((1, 20), "Predicate NodeAffinity failed", "Pod Predicate NodeAffinity failed"),
+        (
+            (1, 26),
+            "Predicate NodeAffinity failed",
+            "Pod was rejected: Predicate NodeAffinity failed",
+        ),
+        (
+            (1, 31),
+            "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+            "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node "
+            "affinity/selector",
+        ),
+    ],
+)
+def test_admission_has_the_words_of_its_version(version: Any, event: str, status: str) -> None:
+    for platform in (linux(version), windows(replace(profile_of(BUILDS[3]), kubernetes=version))):
+        found = admit(a_pod(nodeSelector={"disk": "no"}), [], NODE, platform)
+        assert found is not None
+        assert (found.message, found.status_message(platform)) == (event, status)
+
+
+def test_resources_that_others_gave_the_node_can_be_allocated() -> None:
+    own, usable = {"cpu": "4", "memory": "8Gi"}, {"cpu": "3", "memory": "7Gi"}
+    old = {
+        "capacity": {**own, "example.com/fake": "5", "hugepages-64Ki": "0"},
+        "allocatable": {**usable, "example.com/gone": "1"},
+    }
+    total, found = with_foreign(own, usable, old)
+    assert total == {**own, "example.com/fake": "5"}
+    assert found == {**usable, "example.com/fake": "5", "example.com/gone": None}
+    assert with_foreign(own, usable, {}) == (own, usable)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,42 @@
+"""Since when kubelets do what on either operating system, by their own version alone.
+
+What only Windows nodes do or lack stands in ``windows``, what API servers do in ``features``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from muntin.model.gates import Version
+
+
+class KubeletFeature(StrEnum):
+    """A behaviour that older kubelets do not have."""
+
+    REJECTIONS_SAID = "rejections-said"
+    PREDICATES_DESCRIBED = "predicates-described"
+    SANDBOX_CONDITION = "sandbox-condition"
+    CREATED_WITH_COLON = "created-with-colon"
+    EVENTS_WITHOUT_NAMES = "events-without-names"
+
+
+_SINCE: Mapping[KubeletFeature, Version] = {
+    # A refused pod's message begins with "Pod was rejected: ", not "Pod ".
+    # Source: kubernetes/kubernetes#112644.
+    KubeletFeature.REJECTIONS_SAID: (1, 26),
+    # It says what the predicate that failed wants. Source: kubernetes/kubernetes#125498.
+    KubeletFeature.PREDICATES_DESCRIBED: (1, 31),
+    # Pods have the condition PodReadyToStartContainers. Source: KEP 3085, CHANGELOG-1.29.
+    KubeletFeature.SANDBOX_CONDITION: (1, 29),
+    # Events say "Created container: NAME", without the colon before. (Seen in 1.34; when it came
+    # is from memory.)
+    KubeletFeature.CREATED_WITH_COLON: (1, 32),
+    # They say "Container created". Source: kubernetes/kubernetes#134043.
+    KubeletFeature.EVENTS_WITHOUT_NAMES: (1, 35),
+}
+
+
+def is_in(feature: KubeletFeature, version: Version) -> bool:
+    """Whether a kubelet of that (major, minor) version does it."""
+    return version >= _SINCE[feature]
