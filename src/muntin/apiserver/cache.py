@@ -18,7 +18,7 @@ from sortedcontainers import SortedDict
 from muntin.apiserver.items import ROOT, CustomItem, Item, key_of, parse_key
 from muntin.apiserver.registry import Registry
 from muntin.apiserver.watchers import WatcherSet
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.log import fields
 from muntin.model.resources import Resource
 from muntin.seams.store import Change, Changes, Record, Store, Watch
@@ -306,7 +306,11 @@ class Cache:
             event = Event(kind, item, previous, change.revision)
         resource.remember(event)
         for observe in resource.observers:
-            observe(event)
+            try:
+                observe(event)
+            except Exception:  # one object must not stop the cache: other changes follow
+                supervised.FAILURES.add(("apiserver-observer",))
+                log.exception("a change was not taken in", **fields(key=change.key))
         return event
 
     def _apply_unserved(self, storage: str, change: Change) -> None:

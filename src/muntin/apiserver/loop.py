@@ -13,6 +13,7 @@ import socket
 import ssl as ssl_module
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from muntin.apiserver import background, checks, describe, status
@@ -46,7 +47,7 @@ from muntin.apiserver.request import User
 from muntin.apiserver.services import ServiceAllocator
 from muntin.apiserver.token_tracking import TokenTracking
 from muntin.apiserver.webhooks import WebhookClient
-from muntin.kit import errors, memory
+from muntin.kit import errors, memory, supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.http.server import HttpServer, Limits
@@ -159,30 +160,30 @@ class ApiServer:
         definitions = Definitions(self.core, self.transport(objects.USER))
         definitions.load()
         self._tasks = [
-            asyncio.create_task(cache.follow(), name="apiserver-follow"),
-            asyncio.create_task(self._compact(), name="apiserver-compact"),
-            asyncio.create_task(self._forget(), name="apiserver-forget"),
-            asyncio.create_task(definitions.run(), name="apiserver-definitions"),
+            supervised.start("apiserver-follow", cache.follow),
+            supervised.start("apiserver-compact", self._compact),
+            supervised.start("apiserver-forget", self._forget),
+            supervised.start("apiserver-definitions", definitions.run),
         ]
         if self._tracking is not None:
-            tracking = self._tracking.run(self.transport(objects.USER))
-            self._tasks.append(asyncio.create_task(tracking, name="apiserver-token-tracking"))
+            track = partial(self._tracking.run, self.transport(objects.USER))
+            self._tasks.append(supervised.start("apiserver-token-tracking", track))
         for backend in self.core.auditor.backends if self.core.auditor else ():
-            self._tasks.append(asyncio.create_task(backend.run(), name="apiserver-audit"))
+            self._tasks.append(supervised.start("apiserver-audit", backend.run))
         await cache.fresh()
         self.core.allocator.load()
         await objects.run(self.core, self.transport(objects.USER))
-        hooks = await background.start(self.core, self.transport(objects.USER))
+        hooks = await background.begin(self.core, self.transport(objects.USER))
         if self.config.several:
             self._peers = Peers(self.core, self.transport(objects.USER))
             await self._peers.settle()
-            renewing = asyncio.create_task(self._peers.run(), name="apiserver-peers")
+            renewing = supervised.start("apiserver-peers", self._peers.run)
             hooks["start-kube-apiserver-identity-lease-controller"] = renewing
         self.core.components.add("etcd-0", self._store_answers)
         checks.install(self.core.health, self.core.store, cache, self._tasks[0], hooks)
         self._tasks += hooks.values()
         if (checking := type_checking.of(self.core, self.transport(objects.USER))) is not None:
-            self._tasks.append(asyncio.create_task(checking.run(), name="apiserver-type-checking"))
+            self._tasks.append(supervised.start("apiserver-type-checking", checking.run))
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:

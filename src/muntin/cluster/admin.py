@@ -15,7 +15,7 @@ from muntin.cluster.config import API_PORT, ClusterConfig
 from muntin.cluster.kubeconfig import Access
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit.errors import Unavailable
-from muntin.model.nodes import os_of
+from muntin.model.nodes import addresses, os_of
 from muntin.model.simulated import is_simulated
 
 _TIMEOUT_S = 5.0
@@ -101,14 +101,7 @@ def node_rows(nodes: list[dict[str, Any]]) -> list[NodeRow]:
             status="Ready" if is_ready(node) else "NotReady",
             os=os_of(node),
             version=node["status"].get("nodeInfo", {}).get("kubeletVersion", ""),
-            address=next(
-                (
-                    row["address"]
-                    for row in node["status"].get("addresses") or ()
-                    if row["type"] == "InternalIP"
-                ),
-                "",
-            ),
+            address=next((text for kind, text in addresses(node) if kind == "InternalIP"), ""),
             os_image=node["status"].get("nodeInfo", {}).get("osImage", ""),
             runtime=node["status"].get("nodeInfo", {}).get("containerRuntimeVersion", ""),
             simulated=is_simulated(node),

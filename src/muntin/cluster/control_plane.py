@@ -7,11 +7,11 @@ process, each under an identity of its own.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from muntin.apiserver.access_config import RequestHeaderConfig
 from muntin.apiserver.config import ApiServerConfig
@@ -38,6 +38,7 @@ from muntin.cluster.seats import Seat
 from muntin.controllers import loop as controllers
 from muntin.controllers.config import ControllersConfig
 from muntin.dns import loop as dns
+from muntin.kit import supervised
 from muntin.model.features import ApiFeature, features_of, is_in
 from muntin.model.windows_releases import git_version
 from muntin.scheduler import loop as scheduler
@@ -63,7 +64,7 @@ async def run(config: ClusterConfig, seat: Seat, listeners: Sequence[socket.sock
     paths = ClusterPaths(config.name)
     store = await store_access.open_store(config, paths)
     api_config = _api_config(config, paths, seat)
-    async with ApiServer(api_config, store) as server, asyncio.TaskGroup() as group:
+    async with ApiServer(api_config, store) as server, supervised.Group() as group:
         await server.serve(_listeners(paths, seat, listeners))
         client_for = _clients(server)
 
@@ -80,34 +81,43 @@ async def run(config: ClusterConfig, seat: Seat, listeners: Sequence[socket.sock
 
         for name, work in (("controller-manager", manage), ("scheduler", place)):
             client = client_for(f"system:kube-{name}")
-            task = group.create_task(elections.run(config, seat, f"kube-{name}", client, work))
-            server.core.components.add_task(name, task)
-        group.create_task(liveness.tell(config, paths, seat.name))
+            elected = partial(elections.run, config, seat, f"kube-{name}", client, work)
+            server.core.components.add_task(name, group.start(name, elected))
+        group.start("liveness", partial(liveness.tell, config, paths, seat.name))
         admin = Client(server.user(*ADMIN))
-        group.create_task(_beside(config, paths, client_for, admin))
+        group.start("fabric", partial(_beside, config, paths, client_for, admin))
 
 
 async def _beside(
     config: ClusterConfig, paths: ClusterPaths, client_for: ClientFor, admin: Client
 ) -> None:
-    """What there is one of on this machine: of several control planes, one does it."""
-    async with elections.only_one(config, paths), asyncio.TaskGroup() as group:
-        proxy_client = client_for("system:kube-proxy")
-        group.create_task(proxies.run_on_linux(config, "master", proxy_client))
-        fabric = client_for("muntin:fabric")
-        group.create_task(PodRoutes(config, fabric).run())
-        publisher = Publisher(config, fabric, f"/proc/{os.getppid()}/ns/net")
-        balancer = LoadBalancer(config, publisher.services, publisher.nodes)
-        group.create_task(publisher.run())
-        group.create_task(balancer.run())
+    """What exists once on this machine: of several control planes, one does it."""
+    fabric = client_for("muntin:fabric")
+    dns_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:coredns")
+    metrics_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:metrics-server")
+
+    async def ensure() -> None:
         await cluster_dns.ensure_service(config, admin)
         await cluster_info.ensure(config, paths, admin)
         await local_storage.ensure(admin)
+
+    async def answer_names() -> None:
         udp, tcp = cluster_dns.sockets(config)
-        dns_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:coredns")
-        group.create_task(dns.run(cluster_dns.config_of(config), dns_client, udp=udp, tcp=tcp))
-        metrics_client = client_for(f"{_SERVICE_ACCOUNT}kube-system:metrics-server")
-        group.create_task(cluster_metrics.run(config, paths, admin, metrics_client))
+        with udp, tcp:
+            await dns.run(cluster_dns.config_of(config), dns_client, udp=udp, tcp=tcp)
+
+    async with elections.only_one(config, paths), supervised.Group() as group:
+        proxy_client = client_for("system:kube-proxy")
+        group.start("proxy", partial(proxies.run_on_linux, config, "master", proxy_client))
+        group.start("pod-routes", lambda: PodRoutes(config, fabric).run())
+        publisher = Publisher(config, fabric, f"/proc/{os.getppid()}/ns/net")
+        balancer = LoadBalancer(config, publisher.services, publisher.nodes)
+        group.start("publisher", publisher.run)
+        group.start("load-balancer", balancer.run)
+        group.start("cluster-objects", ensure)
+        group.start("dns", answer_names)
+        metrics = partial(cluster_metrics.run, config, paths, admin, metrics_client)
+        group.start("metrics-server", metrics)
 
 
 def _clients(server: ApiServer, may_write: elections.MayWrite | None = None) -> ClientFor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from muntin.cluster import certificate_names, linux_containerd, node_agent, proxies
@@ -12,6 +13,7 @@ from muntin.cluster.config import ClusterConfig, NodeConfig
 from muntin.cluster.fabric_plan import RELAY_DNS
 from muntin.cluster.node_files import LinuxNodeFiles
 from muntin.cluster.paths import ClusterPaths
+from muntin.kit import supervised
 from muntin.kubelet import loop as kubelet
 from muntin.kubelet import platform
 from muntin.kubelet.facts import linux_facts
@@ -36,10 +38,11 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     await linux_containerd.listening(socket)
     imported = asyncio.Event()
     cri = AfterImport(str(socket), imported)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(linux_containerd.import_images(socket, imported))
-        group.create_task(kubelet.run(settings, client, cri))
-        group.create_task(proxies.run_on_linux(config, row.name, proxies.client_of(config)))
+    async with supervised.Group() as group:
+        group.start("image-import", partial(linux_containerd.import_images, socket, imported))
+        group.start("kubelet", partial(kubelet.run, settings, client, cri))
+        proxy_client = proxies.client_of(config)
+        group.start("proxy", partial(proxies.run_on_linux, config, row.name, proxy_client))
 
 
 def _write_resolver(config: ClusterConfig, root: Path) -> str:

@@ -9,6 +9,7 @@ check port, that they have endpoints. ``desired`` decides, ``LoadBalancer`` carr
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from muntin.kit import nft
 from muntin.kit.errors import Invalid
 from muntin.kit.log import fields
 from muntin.kit.rtnetlink import RouteSocket, route_delete, route_replace
+from muntin.model.nodes import internal_addresses
 from muntin.seams.kube import Object
 from muntin.seams.kube.informer import Informer, OnChange, key_of
 
@@ -29,6 +31,7 @@ log = logging.getLogger(__name__)
 
 TABLE = "balancer"
 _POLL_S, _PATIENCE_S = 1.0, 2.0
+_LINE_BYTES = 1024
 Healthy = Mapping[str, frozenset[IPv4Address]]
 """By Service: the nodes that have endpoints of it."""
 
@@ -80,7 +83,7 @@ def _apart(ranges: Iterable[IPv4Network]) -> list[IPv4Network]:
 
 def ways(nodes: Iterable[Object], real: Collection[IPv4Address]) -> list[IPv4Address]:
     """The addresses of nodes that traffic may be sent to, of those that are ``real``. Pure."""
-    ready = [address for node in nodes if is_host(node) for address in _internal(node)]
+    ready = [address for node in nodes if is_host(node) for address in internal_addresses(node)]
     return sorted(address for address in ready if address in real)
 
 
@@ -127,17 +130,6 @@ def _ranges(spec: Mapping[str, Any]) -> tuple[IPv4Network, ...]:
     return tuple(found)
 
 
-def _internal(node: Object) -> list[IPv4Address]:
-    found = []
-    for row in (node.get("status") or {}).get("addresses") or ():
-        if row["type"] == "InternalIP":
-            try:
-                found.append(IPv4Address(row["address"]))
-            except ValueError:
-                continue  # of the other family, or whatever somebody wrote
-    return found
-
-
 class LoadBalancer:
     """Keeps the router in step; ``services`` and ``nodes`` are run by somebody else."""
 
@@ -146,7 +138,6 @@ class LoadBalancer:
         self._real = frozenset(node.address for node in config.nodes)  # others are simulated
         self._router = ClusterPaths(config.name).netns("tor")
         self._services, self._nodes = services, nodes
-        self._routes = RouteSocket(self._router)
         self._written: dict[IPv4Address, Balanced] = {}
         self._healthy: dict[str, frozenset[IPv4Address]] = {}
         self._changed = asyncio.Event()
@@ -162,18 +153,16 @@ class LoadBalancer:
             nft.run(skeleton(self._pool), self._router)
         for informer in (self._services, self._nodes):
             await informer.synced.wait()
-        try:
+        with contextlib.closing(RouteSocket(self._router)) as routes:
             while True:
                 local = [service for service in self._services if _is_asked(service)]
                 self._healthy = await self._ask(local) if local else {}
-                self._apply()
+                self._apply(routes)
                 if local:
                     await asyncio.sleep(_POLL_S)
                 else:
                     await self._changed.wait()
                 self._changed.clear()
-        finally:
-            self._routes.close()
 
     async def _ask(self, services: list[Object]) -> dict[str, frozenset[IPv4Address]]:
         ready = ways(self._nodes, self._real)
@@ -186,7 +175,7 @@ class LoadBalancer:
         found = await asyncio.gather(*(of(service) for service in services))
         return dict(zip(map(key_of, services), found, strict=True))
 
-    def _apply(self) -> None:
+    def _apply(self, router: RouteSocket) -> None:
         ready = ways(self._nodes, self._real)
         wanted = desired(self._services, ready, self._healthy, self._pool)
         if wanted == self._written:
@@ -198,9 +187,9 @@ class LoadBalancer:
         ]
         gone = self._written.keys() - wanted.keys()
         try:
-            self._routes.request(*routes)
+            router.request(*routes)
             nft.run(elements(wanted), self._router)
-            self._routes.request(*(route_delete(IPv4Network(address)) for address in gone))
+            router.request(*(route_delete(IPv4Network(address)) for address in gone))
         except (OSError, Invalid) as err:
             log.error("load balancer refused", **fields(error=err))
             return
@@ -213,15 +202,18 @@ def _is_asked(service: Object) -> bool:
 
 
 async def _is_healthy(address: IPv4Address, port: int) -> bool:
-    """Whether a node's kube-proxy says that it has endpoints."""
+    """Whether a node's kube-proxy says that it has endpoints.
+
+    A pod with that host port may answer in its place: at most one line of ``_LINE_BYTES`` is read.
+    """
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            reader, writer = await asyncio.open_connection(str(address), port)
+            reader, writer = await asyncio.open_connection(str(address), port, limit=_LINE_BYTES)
             try:
                 writer.write(f"GET /healthz HTTP/1.0\r\nHost: {address}\r\n\r\n".encode())
                 line = await reader.readline()
             finally:
                 writer.close()
-    except (OSError, TimeoutError):
+    except (OSError, TimeoutError, ValueError):  # ValueError: no end of line within the limit
         return False
     return line.split()[1:2] == [b"200"]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from muntin.kit import files
+from muntin.kit import files, supervised
+from muntin.kit.log import fields
+from muntin.model.nodes import pod_subnet
 from muntin.model.resources import NODES
 from muntin.seams.kube import KubeClient, Object
 from muntin.seams.kube.informer import Informer, OnChange
+
+log = logging.getLogger(__name__)
 
 CONFLIST = "10-muntin.conflist"
 
@@ -20,18 +25,32 @@ async def follow(
 ) -> None:
     """Call ``configure`` with the pod CIDR of ``node`` whenever it is a new one."""
     informer = Informer(client, NODES, field_selector=f"metadata.name={node}")
-    changes: asyncio.Queue[IPv4Network] = asyncio.Queue()
+    changed = asyncio.Event()
+    informer.add_handler(OnChange(lambda new, old: changed.set()))
+    configured: IPv4Network | None = None
 
-    def changed(new: Object, old: Object | None) -> None:
-        cidr = new["spec"].get("podCIDR")
-        if cidr and (old is None or old["spec"].get("podCIDR") != cidr):
-            changes.put_nowait(IPv4Network(cidr))
-
-    informer.add_handler(OnChange(changed))
-    async with asyncio.TaskGroup() as group:
-        group.create_task(informer.run())
+    async def keep_current() -> None:
+        nonlocal configured
         while True:
-            await configure(await changes.get())
+            changed.clear()
+            cidr = _pod_cidr(informer.get(node))
+            if cidr is not None and cidr != configured:
+                await configure(cidr)
+                configured = cidr
+            await changed.wait()
+
+    async with supervised.Group() as group:
+        group.start("pod-network-node", informer.run)
+        group.start("pod-network-configure", keep_current)
+
+
+def _pod_cidr(node: Object | None) -> IPv4Network | None:
+    """The node's range of pod addresses; None without one that can be used, which is logged."""
+    try:
+        return pod_subnet(node) if node else None
+    except ValueError as err:
+        log.warning("no pod network: spec.podCIDR is no IPv4 range", **fields(error=err))
+        return None
 
 
 def write_conflist(directory: Path, text: str) -> None:

@@ -13,12 +13,14 @@ import logging
 import os
 import socket
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from muntin.cluster.config import ClusterConfig
-from muntin.kit import netns
+from muntin.kit import netns, supervised
 from muntin.kit.log import fields
-from muntin.model.nodes import os_of
+from muntin.model.nodes import internal_addresses, os_of
+from muntin.model.pods import is_ready
 from muntin.model.resources import NODES, SERVICES
 from muntin.model.simulated import REAL
 from muntin.seams.kube import KubeClient, Object
@@ -47,21 +49,9 @@ def node_ports(services: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, 
 
 def ready_addresses(nodes: Iterable[Mapping[str, Any]]) -> list[str]:
     """Internal addresses of the nodes that are Ready, Linux ones first. Pure."""
-    ready = [
-        node
-        for node in nodes
-        if any(
-            row["type"] == "Ready" and row["status"] == "True"
-            for row in node.get("status", {}).get("conditions") or ()
-        )
-    ]
+    ready = [node for node in nodes if is_ready(node)]
     ready.sort(key=os_of)
-    return [
-        row["address"]
-        for node in ready
-        for row in node["status"].get("addresses") or ()
-        if row["type"] == "InternalIP"
-    ]
+    return [str(address) for node in ready for address in internal_addresses(node)]
 
 
 class Publisher:
@@ -76,16 +66,16 @@ class Publisher:
         self._refused: set[int] = set()
         self._queue: WorkQueue[str] = WorkQueue()
         self._turn = itertools.count()
+        self.services.add_handler(OnChange(self._changed))
 
     async def run(self) -> None:
         """Publish until cancelled."""
-        self.services.add_handler(OnChange(self._changed))
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self.services.run())
-                group.create_task(self.nodes.run())
-                group.create_task(self._events.run())
-                group.create_task(self._queue.run(self._sync))
+            async with supervised.Group() as group:
+                group.start("publisher-services", self.services.run)
+                group.start("publisher-nodes", self.nodes.run)
+                group.start("events", self._events.run)
+                group.start("publisher-sync", partial(self._queue.run, self._sync))
         finally:
             for server in self._servers.values():
                 server.close()

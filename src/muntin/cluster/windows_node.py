@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from functools import partial
 from ipaddress import IPv4Network
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from muntin.cni import install as cni
 from muntin.cni.host_gateway import ensure_network
 from muntin.hns import loop as hns
 from muntin.hns.config import HnsConfig
+from muntin.kit import supervised
 from muntin.kubelet import loop as kubelet
 from muntin.kubelet import platform
 from muntin.kubelet.config import NodeFacts
@@ -62,15 +64,16 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
         )
 
     hns_ready, runtime_ready = asyncio.Event(), asyncio.Event()
-    async with asyncio.TaskGroup() as group:
-        group.create_task(hns.run(hns_config, ready=hns_ready))
+    serve_cri = partial(winruntime.run, runtime, hns=hns_client, on_ready=runtime_ready.set)
+    async with supervised.Group() as group:
+        group.start("hns", partial(hns.run, hns_config, ready=hns_ready))
         await hns_ready.wait()
-        group.create_task(winruntime.run(runtime, hns=hns_client, on_ready=runtime_ready.set))
-        group.create_task(pod_network.follow(client, row.name, configure))
-        group.create_task(proxies.run_on_windows(config, row, node_hns))
+        group.start("winruntime", serve_cri)
+        group.start("pod-network", partial(pod_network.follow, client, row.name, configure))
+        group.start("proxy", partial(proxies.run_on_windows, config, row, node_hns))
         await runtime_ready.wait()
         cri = CriClient(str(runtime.cri_socket))
-        group.create_task(kubelet.run(settings, client, cri))
+        group.start("kubelet", partial(kubelet.run, settings, client, cri))
 
 
 def runtime_config(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, rfc3339
 from muntin.model.resources import Resource
 from muntin.seams.kube import KubeClient, Object
@@ -76,7 +77,7 @@ class Caches:
         self._clock = clock
         self._whole: dict[Resource, Informer] = {}
         self._slim: dict[Resource, Informer] = {}
-        self._group: asyncio.TaskGroup | None = None
+        self._group: supervised.Group | None = None
         self._tasks: dict[Informer, asyncio.Task[None]] = {}
 
     def use(self, resource: Resource, *indexes: str, slim: bool = False) -> Informer:
@@ -98,7 +99,7 @@ class Caches:
         informer = Informer(self._client, resource, transform=transform, clock=self._clock)
         (self._slim if slim else self._whole)[resource] = informer
         if self._group is not None:
-            self._tasks[informer] = self._group.create_task(informer.run())
+            self._tasks[informer] = self._group.start("informer", informer.run)
         return informer
 
     def drop(self, resource: Resource) -> None:
@@ -134,10 +135,10 @@ class Caches:
 
     async def run(self) -> None:
         """Keep all informers current until cancelled."""
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             self._group = group
             for informer in self:
-                self._tasks[informer] = group.create_task(informer.run())
+                self._tasks[informer] = group.start("informer", informer.run)
 
 
 def owned_or_stray(informer: Informer, owner: Object) -> list[Object]:

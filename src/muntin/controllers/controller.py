@@ -10,7 +10,7 @@ from typing import Protocol
 from muntin.controllers.caches import Caches
 from muntin.controllers.perform import Performer
 from muntin.controllers.rules.actions import Action, Failure
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.clock import Clock
 from muntin.kit.log import fields
 from muntin.model.resources import Resource
@@ -82,12 +82,15 @@ class ControllerLoop:
         self._performer = performer
         self._clock = clock
         self._failures: dict[str, Failure] = {}
+        self._is_wired = False
 
     async def run(self, *, workers: int = 2) -> None:
         """Wait for the caches, then work until cancelled."""
-        for source in self._controller.sources:
-            informer = self._caches.use(source.resource)
-            informer.add_handler(OnChange(self._enqueue(source)))
+        if not self._is_wired:
+            self._is_wired = True
+            for source in self._controller.sources:
+                informer = self._caches.use(source.resource)
+                informer.add_handler(OnChange(self._enqueue(source)))
         for source in self._controller.sources:
             await self._caches[source.resource].synced.wait()
         await self.queue.run(self._work, workers=workers)
@@ -109,6 +112,7 @@ class ControllerLoop:
             self._retry(key, err)
             return
         except Exception as err:
+            supervised.FAILURES.add((f"{self._controller.name}-key",))
             log.exception(
                 "controller failed on a key", **fields(controller=self._controller.name, key=key)
             )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from muntin.controllers.access import (
     BootstrapSigner,
@@ -49,6 +49,7 @@ from muntin.controllers.workloads import (
     ReplicationControllers,
     StatefulSets,
 )
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.model.features import ApiFeature
 from muntin.seams.kube.client import Client
@@ -90,19 +91,20 @@ async def run(
 
     collector = GarbageCollector(caches, catalog, client(GarbageCollector.account), clock)
     controllers = _controllers(config, caches, catalog, client, clock, directories)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(caches.run())
+    async with supervised.Group() as group:
+        group.start("controllers-caches", caches.run)
         for controller in controllers:
             loop, recorder = _loop(controller, caches, client(controller.account), clock)
             if isinstance(controller, ResourceQuotas):
                 controller.queue = loop.queue
-            group.create_task(recorder.run())
+            group.start("events", recorder.run)
             workers = 1 if isinstance(controller, NodeIpam | LoadBalancers) else 2
-            group.create_task(loop.run(workers=workers))
+            group.start(controller.name, partial(loop.run, workers=workers))
         loop, recorder = _loop(collector, caches, client(collector.account), clock)
-        group.create_task(recorder.run())
-        group.create_task(collector.watch(loop.queue, config.discovery_interval_s))
-        group.create_task(_collect(collector, loop))
+        group.start("events", recorder.run)
+        discover = partial(collector.watch, loop.queue, config.discovery_interval_s)
+        group.start("garbage-collector-discovery", discover)
+        group.start(collector.name, partial(_collect, collector, loop))
         log.info("controllers started")
 
 

@@ -12,6 +12,7 @@ from muntin.dns.answer import answer
 from muntin.dns.config import DnsConfig
 from muntin.dns.forward import forward
 from muntin.dns.zone import ServiceKey, Zone
+from muntin.kit import supervised
 from muntin.kit.log import fields
 from muntin.model.resources import NAMESPACES, known
 from muntin.seams.kube import KubeClient, Object
@@ -53,10 +54,10 @@ class DnsServer:
 
     async def run(self, udp: socket.socket, tcp: socket.socket) -> None:
         """Serve until cancelled."""
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             informers = (self._namespaces, self._services, self._slices)
             for informer in informers:
-                group.create_task(informer.run())
+                group.start("informer", informer.run)
             for informer in informers:
                 await informer.synced.wait()
             self.synced.set()
@@ -105,7 +106,7 @@ class DnsServer:
 
 
 class _Udp(asyncio.DatagramProtocol):
-    def __init__(self, server: DnsServer, group: asyncio.TaskGroup) -> None:
+    def __init__(self, server: DnsServer, group: supervised.Group) -> None:
         self._server = server
         self._group = group
         self._pending = 0
@@ -117,7 +118,7 @@ class _Udp(asyncio.DatagramProtocol):
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         if self._pending < MAX_PENDING:
             self._pending += 1
-            self._group.create_task(self._answer(data, addr))
+            self._group.start_once("dns-answer", self._answer(data, addr))
 
     async def _answer(self, data: bytes, addr: tuple[str, int]) -> None:
         try:

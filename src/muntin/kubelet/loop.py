@@ -8,11 +8,11 @@ the next kubelet takes them over.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from pathlib import Path
 from typing import Any
 
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.log import fields, object_ref
 from muntin.kubelet.admission import Rejection, admit
@@ -56,24 +56,24 @@ class Kubelet:
         self.relist = Relist(cri, clock, config.relist_interval_s, self._wake, self._seen)
         self._admitting: set[str] = set()
         self._removing: set[str] = set()
-        self._group: asyncio.TaskGroup | None = None
+        self._group: supervised.Group | None = None
         self._pods.add_handler(OnChange(self._pod_changed))
 
     async def run(self) -> None:
         """Run until cancelled."""
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             self._group = group
-            group.create_task(self.context.events.run())
-            group.create_task(self.node.run())
-            group.create_task(NodeLease(self.context, self.node.registered).run())
-            group.create_task(self._services.run())
-            group.create_task(self._pods.run())
-            group.create_task(KubeletServer(self).run())
+            group.start("events", self.context.events.run)
+            group.start("kubelet-node-status", self.node.run)
+            group.start("kubelet-lease", NodeLease(self.context, self.node.registered).run)
+            group.start("kubelet-services", self._services.run)
+            group.start("kubelet-pods", self._pods.run)
+            group.start("kubelet-server", lambda: KubeletServer(self).run())
             await self._services.synced.wait()
             await self._pods.synced.wait()
             self._remove_directories()
-            group.create_task(self.relist.run_events())
-            group.create_task(self.relist.run())
+            group.start("kubelet-runtime-events", self.relist.run_events)
+            group.start("kubelet-relist", self.relist.run)
 
     def pod(self, namespace: str, name: str) -> PodWorker | None:
         """The worker of the pod that has the name now; those that had it may still be ending."""
@@ -97,13 +97,34 @@ class Kubelet:
             else:
                 worker.update(pod)
         elif not gone and self._group is not None:
-            self._group.create_task(self._serve(pod))
+            self._group.start_once("kubelet-pod", self._serve(pod))
 
-    async def _serve(self, pod: Object) -> None:
-        """Admit the pod and work on it to its end."""
+    async def _serve(self, pod: Object, failures: int = 0) -> None:
+        """Admit the pod and work on it to its end; again after ``failures`` in a row."""
         uid = pod["metadata"]["uid"]
         if uid in self.workers or uid in self._admitting:
             return
+        try:
+            worker = await self._admitted(pod)
+            if worker is None:
+                return
+            await self._services.synced.wait()
+            await worker.run()
+        except Exception:
+            supervised.FAILURES.add(("kubelet-pod",))
+            log.exception("pod worker failed", **fields(pod=object_ref(pod)))
+            failures += 1
+        finally:
+            self.workers.pop(uid, None)
+        again = self._pods.get(_key(pod))
+        if again is not None and again["metadata"]["uid"] == uid and self._group is not None:
+            await self.context.clock.sleep(max(1.0, supervised.delay_s(failures)))
+            newest = self._pods.get(_key(pod)) or again
+            self._group.start_once("kubelet-pod", self._serve(newest, failures))
+
+    async def _admitted(self, pod: Object) -> PodWorker | None:
+        """The pod's worker, told of this node's verdict; None when the pod went meanwhile."""
+        uid = pod["metadata"]["uid"]
         self._admitting.add(uid)
         try:
             verdict = await self._verdict(pod)
@@ -111,19 +132,9 @@ class Kubelet:
             self._admitting.discard(uid)
         current = self._pods.get(_key(pod))
         if current is None or current["metadata"]["uid"] != uid:
-            return  # it went meanwhile, and nothing of it has been started
+            return None
         worker = self.workers[uid] = PodWorker(self.context, current, verdict)
-        await self._services.synced.wait()
-        try:
-            await worker.run()
-        except Exception:
-            log.exception("pod worker failed", **fields(pod=object_ref(pod)))
-        finally:
-            self.workers.pop(uid, None)
-        again = self._pods.get(_key(pod))
-        if again is not None and again["metadata"]["uid"] == uid and self._group is not None:
-            await self.context.clock.sleep(1.0)
-            self._group.create_task(self._serve(again))
+        return worker
 
     async def _verdict(self, pod: Object) -> Note | None:
         """Why this node refuses the pod: by the Node as the API has it, not as last seen."""
@@ -162,7 +173,7 @@ class Kubelet:
         for uid in uids - known - self.workers.keys() - self._removing:
             if self._group is not None:
                 self._removing.add(uid)
-                self._group.create_task(self._remove(uid))
+                self._group.start_once("kubelet-orphan", self._remove(uid))
 
     async def _remove(self, uid: str) -> None:
         try:
@@ -176,7 +187,7 @@ class Kubelet:
         for uid in set(self.context.volumes.pods_on_disk()) - known:
             self._removing.add(uid)
             if self._group is not None:
-                self._group.create_task(self._remove(uid))
+                self._group.start_once("kubelet-orphan", self._remove(uid))
 
 
 def _key(pod: Object) -> str:

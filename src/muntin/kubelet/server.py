@@ -20,6 +20,7 @@ from muntin.kit.clock import parse_rfc3339
 from muntin.kit.errors import Forbidden, Internal, Invalid, MuntinError, NotFound, wire_codes
 from muntin.kit.http.messages import Answer, Request, Response
 from muntin.kit.http.server import HttpServer
+from muntin.kit.metrics import PROCESS
 from muntin.kubelet.authorize import Authorizer, Unauthenticated
 from muntin.kubelet.logs import LogOptions, read_log
 from muntin.kubelet.runtime_state import Container
@@ -152,7 +153,7 @@ class KubeletServer:
             "# HELP kubelet_pleg_last_seen_seconds Seconds since the runtime was last listed",
             "# TYPE kubelet_pleg_last_seen_seconds gauge",
             f"kubelet_pleg_last_seen_seconds {since:.3f}",
-            "",
+            PROCESS.text(),
         ]
         return Response(200, METRICS, "\n".join(lines).encode())
 

@@ -77,9 +77,10 @@ class StatusWriter:
                 await self._send(status)
             except (NotFound, Conflict, Invalid) as err:
                 log.debug("pod status refused", **fields(pod=object_ref(self._pod), error=err))
-            except MuntinError as err:
+            except Exception as err:
                 log.warning(
                     "pod status not sent, will retry",
+                    exc_info=None if isinstance(err, MuntinError) else err,
                     **fields(pod=object_ref(self._pod), error=err),
                 )
                 await self._clock.sleep(RETRY_S)

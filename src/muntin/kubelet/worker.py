@@ -14,6 +14,7 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
+from muntin.kit import supervised
 from muntin.kit.clock import parse_rfc3339
 from muntin.kit.errors import MuntinError, NotFound
 from muntin.kit.log import fields, object_ref
@@ -126,7 +127,7 @@ class PodWorker:
 
     async def run(self) -> None:
         """Return when the pod is gone from here and from the API."""
-        writer = asyncio.create_task(self._status.run())
+        writer = supervised.start("kubelet-pod-status", self._status.run)
         try:
             await self._live()
             await self._end()
@@ -162,11 +163,12 @@ class PodWorker:
         """One look, one plan, its actions; how long to wait then, 0 for not at all."""
         try:
             return await self._look_and_act()
-        except MuntinError as err:
+        except Exception as err:  # whatever the pod is like, its end must be reached
             self._failures += 1
-            delay_s = min(FIRST_RETRY_S * 2.0 ** (self._failures - 1), LONGEST_RETRY_S)
+            delay_s = min(FIRST_RETRY_S * 2.0 ** min(self._failures - 1, 20), LONGEST_RETRY_S)
             log.warning(
                 "pod sync failed, will retry",
+                exc_info=_unexpected(err),
                 **fields(pod=object_ref(self.pod), delay_s=delay_s, error=err),
             )
             return delay_s
@@ -415,9 +417,10 @@ class PodWorker:
         while True:
             try:
                 await work()
-            except MuntinError as err:
+            except Exception as err:
                 log.warning(
                     "pod not ended yet, will retry",
+                    exc_info=_unexpected(err),
                     **fields(pod=object_ref(self.pod), delay_s=delay_s, error=err),
                 )
                 await self._context.clock.sleep(delay_s)
@@ -467,3 +470,11 @@ class PodWorker:
             remove_cgroup(pod_cgroup(context.config.cgroup_parent, self.pod))
         context.volumes.remove_logs(meta["namespace"], meta["name"], self.uid)
         context.restarts.forget(backoff_key(self.uid, one) for one in all_containers(self.pod))
+
+
+def _unexpected(err: Exception) -> Exception | None:
+    """``err``, counted, if its stack is worth a look: it is none of our own errors."""
+    if isinstance(err, MuntinError):
+        return None
+    supervised.FAILURES.add(("kubelet-pod",))
+    return err

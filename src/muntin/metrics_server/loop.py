@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
 import ssl
 
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.http.server import HttpServer
@@ -39,8 +39,7 @@ async def run(
     await server.listen(listener, tls)
     log.info("resource metrics are served")
     try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(scraper.run())
+        await supervised.run("metrics-server-scraper", scraper.run)
     finally:
         await server.close()
         await kubelets.close()

@@ -8,13 +8,14 @@ from typing import Any
 
 import orjson
 
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.clock import Clock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.log import fields
 from muntin.metrics_server.config import MetricsServerConfig
 from muntin.metrics_server.news import News
 from muntin.metrics_server.samples import Look, Looks, look_of
+from muntin.model.nodes import addresses
 from muntin.model.resources import SERVICE_ACCOUNTS
 from muntin.seams.kube import KubeClient
 
@@ -47,16 +48,19 @@ class Scraper:
 
     async def run(self) -> None:
         """Look until cancelled."""
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             for informer in (self._news.nodes, self._news.pods):
-                group.create_task(informer.run())
+                group.start("informer", informer.run)
                 await informer.synced.wait()
-            while True:
-                try:
-                    await self.look()
-                except errors.MuntinError as err:
-                    log.warning("kubelets cannot be asked", **fields(error=err))
-                await self._clock.sleep(self._config.first_interval_s)
+            group.start("metrics-server-scrape", self._look_again)
+
+    async def _look_again(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except errors.MuntinError as err:
+                log.warning("kubelets cannot be asked", **fields(error=err))
+            await self._clock.sleep(self._config.first_interval_s)
 
     async def look(self) -> None:
         """Ask the kubelets that are due once; who does not answer keeps the looks it had."""
@@ -68,9 +72,9 @@ class Scraper:
             async with gate:
                 await self._ask(node, token)
 
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             for node in nodes:
-                group.create_task(ask(node))
+                group.start_once("metrics-server-ask", ask(node))
 
     def _due(self) -> list[Object]:
         """All when their time has come; in between, those that have something new."""
@@ -133,11 +137,12 @@ def kubelet_of(node: Object) -> str:
     Raises:
         Unavailable: the node has no address yet.
     """
-    state = node.get("status") or {}
-    by_type = {row["type"]: row["address"] for row in state.get("addresses") or ()}
+    by_type = dict(addresses(node))
     address = by_type.get("InternalIP") or by_type.get("ExternalIP") or by_type.get("Hostname")
     if not address:
         raise errors.Unavailable(f"node {node['metadata']['name']} has no address")
-    endpoint = (state.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
+    endpoint = ((node.get("status") or {}).get("daemonEndpoints") or {}).get(
+        "kubeletEndpoint"
+    ) or {}
     host = f"[{address}]" if ":" in address else address
     return f"{host}:{endpoint.get('Port') or _PORT}"

@@ -202,9 +202,20 @@ class _Walk:
         return self._scalar(code, value, path)
 
     def _member(self, shape: Shape, value: Any, path: Path) -> Any:
-        if value is None:  # Go reads null as the zero value of a member
-            return "0" if shape.ref == QUANTITY else _ZERO.get(shape.code, dict)()
-        return self.value(shape, value, path)
+        return self.value(shape, value, path) if value is not None else self._zero(shape, path)
+
+    def _zero(self, shape: Shape, path: Path) -> Any:
+        """What Go reads null as, where it stands for a member: the zero value of its type.
+
+        Of an object that has the members which upstream always writes: whoever reads a list may
+        rely on them.
+        """
+        if shape.code != "@":
+            return _ZERO.get(shape.code, dict)()
+        if shape.ref in _NAMED_ZERO:
+            return _NAMED_ZERO[shape.ref]
+        type_ = self._schema.type(shape.ref)
+        return None if type_.shape.code == "*" else self.struct(type_, {}, path)
 
     def _reference(self, ref: str, value: Any, path: Path) -> Any:
         special = _SPECIAL.get(ref)
@@ -277,6 +288,9 @@ _ZERO: dict[str, Callable[[], Any]] = {
     "s": str, "t": str, "y": str, "i": int, "i32": int, "i64": int, "n": int, "n64": int,
     "b": bool, "[": list,
 }  # fmt: skip
+
+
+_NAMED_ZERO: dict[str, Any] = {QUANTITY: "0", INT_OR_STRING: 0, TIME: None, MICRO_TIME: None}
 
 
 def _json_kind(value: Any) -> str:

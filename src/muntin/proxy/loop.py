@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.errors import MuntinError
 from muntin.kit.http.server import HttpServer
@@ -40,9 +40,9 @@ async def run(
     proxy = Proxy(config, client, dataplane, clock or SystemClock())
     try:
         await proxy.serve_healthz()
-        async with asyncio.TaskGroup() as group:
-            for work in proxy.work():
-                group.create_task(work)
+        async with supervised.Group() as group:
+            for name, work in proxy.work().items():
+                group.start(name, work)
     finally:
         await proxy.close()
 
@@ -83,9 +83,13 @@ class Proxy:
             address, port = self._config.healthz_address, self._config.healthz_port
             await self._healthz_server.listen_tcp(address, port)
 
-    def work(self) -> Iterable[Coroutine[Any, Any, None]]:
-        """What has to run side by side."""
-        return (self._services.run(), self._slices.run(), self._keep_current())
+    def work(self) -> Mapping[str, supervised.Work]:
+        """The tasks that run side by side, by name."""
+        return {
+            "proxy-services": self._services.run,
+            "proxy-endpoint-slices": self._slices.run,
+            "proxy-sync": self._keep_current,
+        }
 
     async def close(self) -> None:
         await self._healthz_server.close(0.2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.log import fields, object_ref
 from muntin.model import pods
@@ -33,14 +34,14 @@ async def run(config: SchedulerConfig, client: KubeClient, *, clock: Clock | Non
     world = World(client, config, clock)
     writer = Writer(client, config, world, clock)
     scheduler = _Scheduler(config, world, writer)
-    async with asyncio.TaskGroup() as group:
+    async with supervised.Group() as group:
         for informer in world.informers:
-            group.create_task(informer.run())
-        group.create_task(world.queue.run())
-        group.create_task(writer.run())
+            group.start("informer", informer.run)
+        group.start("scheduler-queue", world.queue.run)
+        group.start("scheduler-writer", writer.run)
         await world.synced()
         log.info("scheduler started")
-        group.create_task(scheduler.schedule_all())
+        group.start("scheduler-decisions", scheduler.schedule_all)
 
 
 class _Scheduler:
@@ -56,8 +57,20 @@ class _Scheduler:
         """One decision after the other; what they lead to is written meanwhile."""
         while True:
             waiting = await self._world.queue.pop()
-            await self._decide(waiting)
+            try:
+                await self._decide(waiting)
+            except Exception as err:
+                self._give_back(waiting, err)
             await asyncio.sleep(0)
+
+    def _give_back(self, waiting: Waiting, err: Exception) -> None:
+        """The decision failed: say so, and try this pod again later."""
+        pod, uid = waiting.pod, waiting.pod["metadata"]["uid"]
+        supervised.FAILURES.add(("scheduler-pod",))
+        log.error("scheduling a pod failed", exc_info=err, **fields(pod=object_ref(pod)))
+        self._world.forget(uid)
+        self._world.queue.failed(uid, frozenset(), is_error=True)
+        self._writer.refuse(pod, Decision(message=str(err)), reason="SchedulerError")
 
     async def _decide(self, waiting: Waiting) -> None:
         pod, queue = waiting.pod, self._world.queue
@@ -65,13 +78,7 @@ class _Scheduler:
         if pods.is_deleting(pod) or pods.node_name(pod):
             queue.remove(uid)
             return
-        try:
-            decision = await self._plan(pod)
-        except Exception as err:
-            log.exception("scheduling a pod failed", **fields(pod=object_ref(pod)))
-            queue.failed(uid, frozenset(), is_error=True)
-            self._writer.refuse(pod, Decision(message=str(err)), reason="SchedulerError")
-            return
+        decision = await self._plan(pod)
         if decision.node:
             self._world.reserve(pod, decision.node)
             self._writer.bind(waiting, decision.node)

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import logging
 from dataclasses import dataclass, field
 
 from muntin.kit.clock import Clock
+from muntin.kit.log import fields, object_ref
 from muntin.model import pods, times
 from muntin.scheduler.config import SchedulerConfig
 from muntin.scheduler.plan_hints import Change, could_help
 from muntin.scheduler.plan_nodes import Object
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -112,7 +116,7 @@ class SchedulingQueue:
         """A node or a pod on a node changed: pods are tried again whom that could help."""
         for uid in list(self._unschedulable):
             waiting = self._waiting[uid]
-            if could_help(waiting.plugins, waiting.pod, change):
+            if _could_help(waiting, change):
                 self._unschedulable.discard(uid)
                 self._back_off(uid)
         self._missed |= self._in_flight
@@ -158,3 +162,12 @@ class SchedulingQueue:
         age = times.seconds_of(pod["metadata"].get("creationTimestamp")) or 0.0
         heapq.heappush(self._active, (-pods.priority(pod), age, uid))
         self._wake.set()
+
+
+def _could_help(waiting: Waiting, change: Change) -> bool:
+    """Whether ``change`` may make room for the pod; yes where that cannot be judged."""
+    try:
+        return could_help(waiting.plugins, waiting.pod, change)
+    except Exception:
+        log.exception("a change could not be judged", **fields(pod=object_ref(waiting.pod)))
+        return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.clock import Clock, rfc3339
 from muntin.kit.log import fields, object_ref
 from muntin.model import pods
@@ -49,14 +49,14 @@ class Writer:
 
     async def run(self) -> None:
         """Write what is decided until cancelled."""
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             self._group = group
             for recorder in self._recorders.values():
-                group.create_task(recorder.run())
+                group.start("events", recorder.run)
             for _ in range(self._binders):
-                group.create_task(self._bind_all())
-            group.create_task(self._refuse_all())
-            group.create_task(self._preempt_all())
+                group.start("scheduler-bindings", self._bind_all)
+            group.start("scheduler-refusals", self._refuse_all)
+            group.start("scheduler-preemptions", self._preempt_all)
 
     def bind(self, waiting: Waiting, node: str) -> None:
         """Bind the pod to ``node``, where it is assumed to be."""
@@ -83,23 +83,36 @@ class Writer:
             waiting, node = await self._bindings.get()
             if self._world.volumes.has_reserved(waiting.pod):
                 # A provisioner may take its time; nobody else waits for it.
-                self._group.create_task(self._bind_with_volumes(waiting, node))
+                work = self._bind_with_volumes(waiting, node)
+                self._group.start_once("scheduler-volume-binding", work)
             else:
-                await self._bind(waiting, node)
+                await self._bind_guarded(waiting, node)
+
+    async def _bind_guarded(self, waiting: Waiting, node: str) -> None:
+        """As `_bind`; after an unexpected error the pod is tried again, too."""
+        try:
+            await self._bind(waiting, node)
+        except Exception:
+            uid = waiting.pod["metadata"]["uid"]
+            self._world.forget(uid)
+            self._world.queue.failed(uid, frozenset(), is_error=True)
+            raise
 
     async def _bind_with_volumes(self, waiting: Waiting, node: str) -> None:
         uid = waiting.pod["metadata"]["uid"]
         try:
             await self._world.volumes.bind(waiting.pod, lambda: self._world.queue.knows(uid))
-        except errors.MuntinError as err:
+        except Exception as err:
             log.info("volumes not bound", **fields(pod=object_ref(waiting.pod), error=err))
             self._world.forget(uid)
             if self._world.queue.knows(uid):
                 self._world.queue.failed(uid, frozenset(), is_error=True)
-                text = f'running PreBind plugin "VolumeBinding": {err.message}'
+                text = f'running PreBind plugin "VolumeBinding": {err}'
                 self.refuse(waiting.pod, Decision(message=text), reason="SchedulerError")
+            if not isinstance(err, errors.MuntinError):
+                raise
         else:
-            await self._bind(waiting, node)
+            await self._bind_guarded(waiting, node)
 
     async def _bind(self, waiting: Waiting, node: str) -> None:
         pod = waiting.pod

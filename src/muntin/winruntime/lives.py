@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 
+from muntin.kit import supervised
 from muntin.kit.log import fields
 from muntin.winruntime import exit_codes
 from muntin.winruntime.node import Node
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 class Lives:
     """One task per running container, in the group that it is given."""
 
-    def __init__(self, node: Node, group: asyncio.TaskGroup) -> None:
+    def __init__(self, node: Node, group: supervised.Group) -> None:
         self._node = node
         self._group = group
         self._ended: dict[str, asyncio.Event] = {}
@@ -30,7 +31,7 @@ class Lives:
     def follow(self, container: ContainerRecord, following: Following) -> None:
         """Write down the container's end when it comes."""
         self.ended(container.id)
-        self._group.create_task(self._watch(container, following))
+        self._group.start_once("winruntime-container", self._watch(container, following))
 
     def ended(self, container_id: str) -> asyncio.Event:
         """Set when the container has ended and its record says so."""

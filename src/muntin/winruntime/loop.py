@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
 from muntin.kit.log import fields
@@ -79,7 +80,7 @@ async def run(
     streaming = StreamingServer(node, clock)
     node.shims.open()
     try:
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             lives = Lives(node, group)
             await _take_up(node, lives)
             containers = ContainerRpcs(node, lives)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
 
-from muntin.cluster import fabric_plan, publish, routes
+import pytest
+
+from muntin.cluster import fabric_plan, load_balancer, publish, routes
 from muntin.cluster.settings import Draft, resolve
 
 
@@ -62,17 +64,70 @@ def node(name, cidr, address="172.31.0.11", ready="True", os="linux"):
     }
 
 
+PODS = IPv4Network("10.244.0.0/16")
+
+
 def test_routes_lead_to_other_nodes_only():
     nodes = [node("a", "10.244.0.0/24"), node("b", "10.244.1.0/24", "172.31.0.12"), node("c", "")]
-    tables = routes.desired(nodes, ["tor", "a", "c"])
+    plan = routes.plan(nodes, PODS)
     a = {IPv4Network("10.244.0.0/24"): IPv4Address("172.31.0.11")}
     b = {IPv4Network("10.244.1.0/24"): IPv4Address("172.31.0.12")}
-    assert tables == {"tor": {**a, **b}, "a": b, "c": {**a, **b}}
+    assert [plan.table(place) for place in ("tor", "a", "c")] == [{**a, **b}, b, {**a, **b}]
+    assert plan.problems == {}
 
 
 def test_a_node_without_address_has_no_route():
     bare = {"metadata": {"name": "a"}, "spec": {"podCIDR": "10.244.0.0/24"}}
-    assert routes.desired([bare], ["tor"]) == {"tor": {}}
+    assert routes.plan([bare], PODS).ways == {}
+
+
+def strange_nodes():
+    """Nodes as a hostile kubelet may write them, each with what is said of it."""
+    rows = [{"addresses": [row]} for row in STRANGE_ROWS]
+    rows += [{}, {"addresses": None}, {"addresses": [], "conditions": [{}]}]
+    return [
+        *({"metadata": {"name": "x"}, "spec": {"podCIDR": "10.244.9.0/24"}, "status": row}
+          for row in rows),
+        {"metadata": {"name": "x"}},
+        {"metadata": {"name": "x"}, "spec": None, "status": None},
+        *(node("x", cidr, "172.31.0.19") for cidr in STRANGE_CIDRS),
+    ]  # fmt: skip
+
+
+STRANGE_ROWS = [
+    None, {}, {"type": "InternalIP"}, {"address": "172.31.0.19"},
+    {"type": "InternalIP", "address": ""}, {"type": "InternalIP", "address": None},
+    {"type": "InternalIP", "address": "x"}, {"type": "InternalIP", "address": "::1"},
+    {"type": "InternalIP", "address": "::ffff:127.0.0.1"},
+    {"type": "InternalIP", "address": "1" * 5000}, {"type": "Hostname", "address": "x"},
+]  # fmt: skip
+STRANGE_CIDRS = [
+    "fd00::/64", "x", "10.244.9.1/24", "10.244.9.0/99", "0.0.0.0/0", "10.0.0.0/8", "10.244.0.0/25",
+    "192.168.0.0/24", "1" * 5000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("strange", strange_nodes())
+def test_a_strange_node_changes_nothing_for_others(strange):
+    good = node("a", "10.244.0.0/24")
+    alone = routes.plan([good], PODS)
+    assert routes.plan([strange, good], PODS).ways == alone.ways
+    assert "172.31.0.11" in publish.ready_addresses([strange, good])
+    real = [IPv4Address("172.31.0.11")]
+    assert load_balancer.ways([strange, good], real) == real
+
+
+def test_why_a_node_has_no_routes_is_told():
+    nodes = [
+        node("a", "10.244.0.0/24"),
+        node("b", "fd00::/64"),
+        node("c", "10.244.0.0/25"),
+        node("d", "0.0.0.0/0"),
+    ]
+    problems = routes.plan(nodes, PODS).problems
+    assert sorted(problems) == ["b", "c", "d"]
+    assert "overlaps that of node a" in problems["c"]
+    assert "not part of 10.244.0.0/16" in problems["d"]
 
 
 def test_tcp_node_ports_are_published():

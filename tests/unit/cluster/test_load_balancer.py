@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from muntin.cluster import fabric_plan
+from muntin.cluster import fabric_plan, load_balancer
 from muntin.cluster.load_balancer import Balanced, desired, elements, health_port, ways
 from muntin.cluster.settings import Draft, resolve
 from muntin.kit.errors import Invalid
@@ -102,3 +103,29 @@ def test_the_pool_lies_behind_the_router():
     assert routes["outside", "198.51.100.0/28"] == "192.0.2.1"
     with pytest.raises(Invalid, match=r"loadBalancerSubnet: 192\.0\.2\.0/25 overlaps"):
         resolve(Draft(name="x", load_balancer_subnet="192.0.2.0/25"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "good"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", True),
+        (b"HTTP/1.1 503 Service Unavailable\r\n\r\n", False),
+        (b"x" * 400_000, False),
+        (b"", False),
+        (b"\r\n", False),
+        (b"200\n", False),
+    ],
+    ids=["healthy", "unhealthy", "no end of line", "nothing", "empty line", "one word"],
+)
+def test_a_health_port_may_say_anything(answer, good):
+    async def main():
+        async def serve(reader, writer):
+            writer.write(answer)
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            return await load_balancer._is_healthy(IPv4Address("127.0.0.1"), port)
+
+    assert asyncio.run(main()) is good

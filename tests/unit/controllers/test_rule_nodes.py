@@ -36,6 +36,15 @@ def test_when_none_is_left_it_is_said():
     assert actions[-1].message == "Node n4 status is now: CIDRNotAvailable"
 
 
+@pytest.mark.parametrize(
+    "cidr",
+    ["0.0.0.0/0", "10.244.0.0/22", "10.0.0.0/8", "fd00::/64", "x", "10.244.9.1/24", "1" * 5000],
+)
+def test_a_node_with_a_strange_network_takes_none_from_others(cidr):
+    strange = node("strange", podCIDR=cidr, podCIDRs=[cidr])
+    assert networks([strange, node("a")]) == {"a": ["10.244.0.0/24"]}
+
+
 def life(found, age_s, pods=(), **kwargs):
     snapshot = node_lifecycle.Snapshot(node=found, last_seen=NOW - age_s, pods=pods, **kwargs)
     return node_lifecycle.reconcile(snapshot, NOW)

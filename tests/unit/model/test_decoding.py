@@ -11,6 +11,7 @@ from muntin.model.decoding import Undecodable
 from muntin.model.exact import OFTEN
 from muntin.model.resources import (
     CONFIG_MAPS,
+    CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,
     LEASES,
     NODES,
@@ -198,3 +199,22 @@ def test_zero_values_are_kept_where_they_are_told_apart_from_none() -> None:
             "automountServiceAccountToken": False,
             "containers": [{"name": "c", "ports": [{"containerPort": 0}], "resources": {}}],
         }
+
+
+def test_a_null_in_a_list_of_objects_has_the_members_that_upstream_writes() -> None:
+    status = {"addresses": [None], "conditions": [None], "images": [None]}
+    found = decoding.decode(TYPES, NODES, {"status": status}).object["status"]
+    assert found["addresses"] == [{"type": "", "address": ""}]
+    assert found["conditions"][0] == {
+        "type": "",
+        "status": "",
+        "lastHeartbeatTime": None,
+        "lastTransitionTime": None,
+    }
+    # What may hold anything, stays null.
+    schema = {"enum": [None, "a"], "type": "string"}
+    names = {"plural": "things", "kind": "Thing"}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    spec = {"group": "x.y", "names": names, "scope": "Cluster", "versions": [version]}
+    found = decoding.decode(TYPES, CUSTOM_RESOURCE_DEFINITIONS, {"spec": spec}).object["spec"]
+    assert found["versions"][0]["schema"]["openAPIV3Schema"]["enum"] == [None, "a"]

@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 
 import orjson
+import pytest
 from scripted_transport import ScriptedTransport, reset, status
 
 from muntin.kit.clock import FakeClock
 from muntin.model.resources import PODS
+from muntin.seams.kube import informer as informer_module
 from muntin.seams.kube.client import Client
-from muntin.seams.kube.informer import Informer
+from muntin.seams.kube.informer import FAILURES, Informer
 
 
 def pod(name, version, uid="", **labels):
@@ -218,3 +220,129 @@ def test_another_object_of_the_same_name_is_a_deletion_and_an_addition():
             assert recorder.seen == ["+a3", "-a", "+a6"]
 
     asyncio.run(main())
+
+
+class Failing(Recorder):
+    """Fails on every object called ``bad``."""
+
+    def on_add(self, obj):
+        super().on_add(obj)
+        if obj["metadata"]["name"] == "bad":
+            raise KeyError("labels")
+
+    def on_update(self, old, new):
+        self.on_add(new)
+
+    def on_delete(self, obj):
+        self.on_add({**obj, "metadata": {**obj["metadata"], "resourceVersion": ""}})
+
+
+def test_a_handler_that_fails_on_an_object_stops_nothing(caplog):
+    transport = ScriptedTransport(
+        answers=[listing(5, pod("bad", 3), pod("a", 4))],
+        streams=[
+            [
+                event("MODIFIED", pod("bad", 6)),
+                event("ADDED", pod("b", 7)),
+                event("DELETED", pod("bad", 8)),
+                event("ADDED", pod("c", 9)),
+                None,
+            ]
+        ],
+    )
+
+    async def main():
+        clock = FakeClock()
+        informer = Informer(Client(transport), PODS, clock=clock)
+        recorders = [Recorder(), Failing(), Recorder()]
+        for recorder in recorders:
+            informer.add_handler(recorder)
+        task = asyncio.ensure_future(informer.run())
+        await settle()
+        assert not task.done()
+        for recorder in (recorders[0], recorders[2]):
+            assert recorder.seen == ["+bad3", "+a4", "~bad6", "+b7", "-bad", "+c9"]
+        assert sorted(obj["metadata"]["name"] for obj in informer) == ["a", "b", "c"]
+        late = Failing()
+        informer.add_handler(late)
+        assert len(late.seen) == 3
+        task.cancel()
+
+    before = FAILURES.values.get(("pods",), 0)
+    asyncio.run(main())
+    assert FAILURES.values[("pods",)] == before + 3
+    told = [row for row in caplog.records if row.message == "a handler failed on an object"]
+    assert len(told) == 1  # the same object is complained of once
+    assert told[0].exc_info
+
+
+def test_an_indexer_and_a_transform_that_fail_concern_their_object_only():
+    def labels(obj):
+        return [obj["metadata"]["labels"]["app"]]
+
+    def slim(obj):
+        if obj["metadata"]["name"] == "bad":
+            raise TypeError("nothing to slim")
+        obj["metadata"].pop("managedFields", None)
+        return obj
+
+    transport = ScriptedTransport(
+        answers=[listing(5, pod("bad", 3), pod("a", 4, app="x"))],
+        streams=[[event("DELETED", pod("bad", 6)), event("ADDED", pod("b", 7, app="x")), None]],
+    )
+
+    async def main():
+        async with running(transport, indexers={"app": labels}, transform=slim) as (informer, *_):
+            assert sorted(obj["metadata"]["name"] for obj in informer) == ["a", "b"]
+            assert len(informer.by_index("app", "x")) == 2
+
+    asyncio.run(main())
+
+
+MALFORMED = [
+    {},
+    {"metadata": None},
+    {"metadata": []},
+    {"metadata": {}},
+    {"metadata": {"name": 1}},
+    {"metadata": {"name": "x", "namespace": 1, "resourceVersion": "6"}},
+    {"metadata": {"name": "x", "resourceVersion": 6}},
+    {"metadata": {"name": "x", "uid": [1], "resourceVersion": "6"}},
+]
+
+
+@pytest.mark.parametrize("strange", MALFORMED, ids=str)
+def test_malformed_objects_of_an_aggregated_api_are_ignored(strange):
+    transport = ScriptedTransport(
+        answers=[listing(5, strange, pod("a", 4)), listing(5, pod("a", 4))],
+        streams=[
+            [
+                *(event(kind, strange) for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")),
+                event("ADDED", pod("b", 7)),
+                None,
+            ]
+        ],
+    )
+
+    async def main():
+        async with running(transport) as (informer, recorder, _):
+            assert recorder.seen == ["+a4", "+b7"]
+            assert informer.synced.is_set()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("strange", [None, 1, "x", []], ids=str)
+def test_items_that_are_no_objects_are_left_out(strange):
+    transport = ScriptedTransport(answers=[listing(5, strange, pod("a", 4))], streams=[[None]])
+
+    async def main():
+        async with running(transport) as (_, recorder, _):
+            assert recorder.seen == ["+a4"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("version", ["²", "9" * 5000, "-1", "x", ""], ids=lambda text: text[:5])
+def test_versions_that_are_no_numbers_are_as_old_as_can_be(version):
+    assert informer_module._number(version) == 0

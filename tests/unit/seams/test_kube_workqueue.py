@@ -107,3 +107,24 @@ def test_the_earliest_of_several_delays_counts():
         assert times == [2, 4]
 
     asyncio.run(main())
+
+
+def test_work_that_raises_is_tried_again_and_stops_no_other_key():
+    async def main():
+        clock, seen = FakeClock(), []
+        queue = WorkQueue(clock)
+
+        async def work(key):
+            seen.append(key)
+            if key == "bad" and seen.count("bad") < 3:
+                raise KeyError("labels")
+
+        queue.add("bad")
+        queue.add("a")
+        async with working(queue, work):
+            await settle()
+            assert seen == ["bad", "a"]
+            await clock.advance(1)
+            assert seen == ["bad", "a", "bad", "bad"]
+
+    asyncio.run(main())

@@ -18,7 +18,7 @@ from muntin.apiserver.admission.attributes import Attributes, Object
 from muntin.apiserver.admission_config import LimitedResource
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.items import Item, encode, key_of
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.clock import Clock
 from muntin.model import quota
 from muntin.model.quota import Ask, amounts
@@ -73,7 +73,7 @@ class ResourceQuota:
         namespace = attributes.namespace
         self._waiting.setdefault(namespace, []).append(_Waiting(attributes, ask, answer))
         if namespace not in self._workers:
-            task = asyncio.create_task(self._work(namespace), name=f"quota-{namespace}")
+            task = supervised.start_once("apiserver-quota", self._work(namespace))
             self._workers[namespace] = task
         await answer
 

@@ -68,7 +68,11 @@ class AutoRegister:
         """Settle after each change of what is served, for ever."""
         while True:
             await self._changed.wait()
-            await self.settle()
+            try:
+                await self.settle()
+            except Exception:
+                self._changed.set()  # once more, after a restart
+                raise
 
     def _wanted(self) -> list[Object]:
         registry = self._core.registry

@@ -19,7 +19,7 @@ from muntin.apiserver.aggregation.remote import Remote
 from muntin.apiserver.cache import Event
 from muntin.apiserver.core import Core
 from muntin.apiserver.direct import DirectTransport
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.clock import rfc3339
 from muntin.kit.log import fields
 from muntin.kit.metrics import Collected, Samples
@@ -130,6 +130,9 @@ class Aggregation:
             await self._tell(remote, found)
         except errors.MuntinError as err:
             log.warning("APIService not checked", **fields(name=remote.name, error=err))
+        except Exception:  # whatever a server answers, the others are checked
+            supervised.FAILURES.add(("apiserver-aggregation-check",))
+            log.exception("APIService not checked", **fields(name=remote.name))
 
     async def _tell(self, remote: Remote, found: Finding) -> None:
         """Write the condition, if it is another."""

@@ -7,6 +7,7 @@ cannot be shown an event is told why, and the watch ends.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,13 @@ import orjson
 from muntin.apiserver import status
 from muntin.apiserver.cache import Event, ResourceCache
 from muntin.apiserver.custom.forms import CustomForms
-from muntin.kit import errors
+from muntin.kit import errors, supervised
+from muntin.kit.log import fields
 
 if TYPE_CHECKING:
     from muntin.model.custom.definition import Definition
+
+log = logging.getLogger(__name__)
 
 
 class Delivery:
@@ -35,13 +39,16 @@ class Delivery:
         """Deliver ``events`` after those that are on their way."""
         self._waiting.append(events)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name="apiserver-converted-events")
+            self._task = supervised.start_once("apiserver-converted-events", self._run())
 
     async def _run(self) -> None:
         while self._waiting:
             events = self._waiting.popleft()
             try:
                 await self._convert(events)
+            except Exception:  # those that follow are converted all the same
+                supervised.FAILURES.add(("apiserver-conversion",))
+                log.exception("events not converted", **fields(events=len(events)))
             finally:
                 self._watchers.fan_out(events)
 

@@ -19,12 +19,9 @@ def reconcile(nodes: Sequence[Object], cluster_cidr: Network, node_bits: int) ->
     """``spec.podCIDR`` for the nodes that have none, each the first free ``/node_bits``."""
     if all(node["spec"].get("podCIDR") for node in nodes):
         return []
-    taken = [
-        ipaddress.ip_network(cidr)
-        for node in nodes
-        for cidr in node["spec"].get("podCIDRs") or [node["spec"].get("podCIDR")]
-        if cidr
-    ]
+    found = [network for node in nodes for network in _networks(node)]
+    # What a node claims beyond one node's share is nobody's loss but its own.
+    taken = [network for network in found if network.prefixlen >= node_bits]
     free = _free(cluster_cidr, node_bits, taken)
     actions: list[Action] = []
     for node in sorted(nodes, key=_order):
@@ -42,6 +39,16 @@ def reconcile(nodes: Sequence[Object], cluster_cidr: Network, node_bits: int) ->
         name = node["metadata"]["name"]
         actions.append(Patch(resource=NODES, name=name, patch={"spec": spec}))
     return actions
+
+
+def _networks(node: Object) -> Iterator[Network]:
+    """The ranges that it has; text that is none is left out."""
+    spec = node["spec"]
+    for text in spec.get("podCIDRs") or [spec.get("podCIDR")]:
+        try:
+            yield ipaddress.ip_network(text or "", strict=False)
+        except ValueError:
+            continue
 
 
 def _order(node: Object) -> tuple[str, str]:

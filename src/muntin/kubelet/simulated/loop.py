@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Address
 
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.log import fields, object_ref
 from muntin.kubelet.simulated.objects import (
@@ -51,9 +52,9 @@ async def run(config: SimulatedConfig, client: KubeClient, *, clock: Clock | Non
     nodes = {node.name: node for node in _nodes(config)}
     hearts = _Hearts(client, clock, list(nodes.values()))
     keeper = _PodKeeper(client, clock, nodes)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(hearts.run())
-        group.create_task(keeper.run())
+    async with supervised.Group() as group:
+        group.start("simulated-hearts", hearts.run)
+        group.start("simulated-pods", keeper.run)
 
 
 def _nodes(config: SimulatedConfig) -> list[SimulatedNode]:
@@ -72,13 +73,13 @@ class _Hearts:
         waiting = asyncio.Queue[SimulatedNode]()
         for node in self._nodes:
             waiting.put_nowait(node)
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             for _ in range(WORKERS):
-                group.create_task(self._register_all(waiting))
+                group.start("simulated-register", partial(self._register_all, waiting))
         log.info("simulated nodes registered", **fields(count=len(self._nodes)))
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._beat(RENEW_S, self._renew))
-            group.create_task(self._beat(REPORT_S, self._report))
+        async with supervised.Group() as group:
+            group.start("simulated-leases", partial(self._beat, RENEW_S, self._renew))
+            group.start("simulated-statuses", partial(self._beat, REPORT_S, self._report))
 
     async def _register_all(self, waiting: asyncio.Queue[SimulatedNode]) -> None:
         while not waiting.empty():
@@ -104,10 +105,11 @@ class _Hearts:
 
         A server that answers slowly delays all of them, and nobody's turn is left out.
         """
-        async with asyncio.TaskGroup() as group:
+        async with supervised.Group() as group:
             for worker in range(min(WORKERS, len(self._nodes))):
                 mine = self._nodes[worker::WORKERS]
-                group.create_task(self._beat_for(mine, worker / WORKERS, period_s, act))
+                beats = partial(self._beat_for, mine, worker / WORKERS, period_s, act)
+                group.start("simulated-beat", beats)
 
     async def _beat_for(
         self,
@@ -186,10 +188,10 @@ class _PodKeeper:
         self._addresses = {name: _Addresses(node) for name, node in nodes.items()}
 
     async def run(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._pods.run())
+        async with supervised.Group() as group:
+            group.start("informer", self._pods.run)
             for _ in range(WORKERS):
-                group.create_task(self._work())
+                group.start("simulated-pod-worker", self._work)
 
     def _changed(self, pod: Object, old: Object | None) -> None:
         node = pods.node_name(pod)

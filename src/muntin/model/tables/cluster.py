@@ -5,7 +5,7 @@ Source: kubernetes v1.34 pkg/printers/internalversion/printers.go.
 
 from __future__ import annotations
 
-from muntin.model import durations
+from muntin.model import durations, nodes
 from muntin.model.pods import condition
 from muntin.model.tables.printer import (
     NOTHING,
@@ -34,7 +34,7 @@ def _node_roles(node: Object) -> str:
 
 def _node_status(node: Object) -> str:
     ready = condition(node, "Ready")
-    shown = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
+    shown = "Unknown" if ready is None else "Ready" if ready.get("status") == "True" else "NotReady"
     return f"{shown},SchedulingDisabled" if spec_of(node).get("unschedulable") else shown
 
 
@@ -42,8 +42,8 @@ def _node(obj: Object, now_s: float) -> Cells:
     status = status_of(obj)
     info = status.get("nodeInfo") or {}
     addresses: dict[str, str] = {}
-    for row in status.get("addresses") or ():
-        addresses.setdefault(row["type"], row["address"])
+    for kind, text in nodes.addresses(obj):
+        addresses.setdefault(kind, text)
     return [
         name(obj),
         _node_status(obj),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -11,6 +12,7 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from muntin.kit import errors
+from muntin.kit.log import fields
 from muntin.model.conversion import convert
 from muntin.model.resources import Resource
 from muntin.seams.kube import (
@@ -24,6 +26,8 @@ from muntin.seams.kube import (
 )
 from muntin.seams.kube.status import error_of, error_of_answer
 from muntin.seams.kube.versions import ServedVersions
+
+log = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 """How often a request that may be repeated is sent when the connection breaks under it."""
@@ -61,11 +65,15 @@ class Client:
         except errors.NotFound:
             self._versions.forget(resource)
             raise
-        items = [convert(item, row, resource) for item in answer.get("items") or ()]
+        given, meta = answer.get("items") or (), answer.get("metadata") or {}
+        if not isinstance(given, list | tuple) or not isinstance(meta, dict):
+            raise errors.Internal(f"GET {_path(row, namespace)}: the answer is not a list")
+        found = (_converted(item, row, resource) for item in given)
+        items = [item for item in found if item is not None]
         for item in items:
             item.setdefault("apiVersion", resource.api_version)
             item.setdefault("kind", resource.kind)
-        return ObjectList((answer.get("metadata") or {}).get("resourceVersion", ""), items)
+        return ObjectList(str(meta.get("resourceVersion") or ""), items)
 
     async def watch(
         self,
@@ -97,7 +105,9 @@ class Client:
                 raise error_of_answer(answer.status, await _all(answer.chunks))
             async for line in _lines(answer.chunks):
                 event = _event(line)
-                yield WatchEvent(event.type, convert(event.object, row, resource))
+                obj = _converted(event.object, row, resource)
+                if obj is not None:
+                    yield WatchEvent(event.type, obj)
 
     async def create(
         self,
@@ -233,6 +243,21 @@ def _parsed(text: bytes) -> Any:
         return orjson.loads(text)
     except ValueError as err:
         raise errors.Internal(f"the server's answer is not JSON: {text[:100]!r}") from err
+
+
+def _converted(obj: Any, source: Resource, target: Resource) -> Object | None:
+    """``obj`` in the form of ``target``; None for what cannot be read, which is logged.
+
+    An aggregated API server may send anything: one such object must not hide the others.
+    """
+    try:
+        if isinstance(obj, dict):
+            return convert(obj, source, target)
+        problem: object = f"{type(obj).__name__} instead of an object"
+    except Exception as err:
+        problem = repr(err)
+    log.warning("an object was left out", **fields(resource=source.plural, error=problem))
+    return None
 
 
 def _event(line: bytes) -> WatchEvent:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from muntin.kit import errors
 from muntin.model.resources import Resource, by_kind
 from muntin.seams.kube import Response
 
@@ -32,7 +33,7 @@ async def preferred_resources(client: RawClient) -> list[Resource]:
     """
     found: list[Resource] = []
     for path in ("/api", "/apis"):
-        answer = orjson.loads((await client.raw(path, accept=AGGREGATED)).body)
+        answer = _document(path, (await client.raw(path, accept=AGGREGATED)).body)
         if answer.get("kind") == "APIGroupDiscoveryList":
             found += _of_aggregated(answer)
         else:
@@ -52,21 +53,22 @@ def _once(rows: list[Resource]) -> Iterator[Resource]:
 
 
 def _of_aggregated(answer: dict[str, Any]) -> Iterator[Resource]:
-    for group in answer.get("items") or ():
+    for group in _objects(answer.get("items")):
+        name = (group.get("metadata") or {}).get("name", "")
         seen: set[str] = set()
-        for version in group.get("versions") or ():
-            for row in version.get("resources") or ():
-                if row["resource"] in seen:
-                    continue
-                seen.add(row["resource"])
-                yield Resource(
-                    (group.get("metadata") or {}).get("name", ""),
-                    version["version"],
+        for version in _objects(group.get("versions")):
+            for row in _objects(version.get("resources")):
+                found = _resource(
+                    name,
+                    version.get("version"),
                     (row.get("responseKind") or {}).get("kind", ""),
-                    row["resource"],
+                    row.get("resource"),
                     row.get("scope") == "Namespaced",
-                    verbs=tuple(row.get("verbs") or ()),
+                    row.get("verbs"),
                 )
+                if found is not None and found.plural not in seen:
+                    seen.add(found.plural)
+                    yield found
 
 
 async def _of_documents(client: RawClient, path: str, answer: dict[str, Any]) -> list[Resource]:
@@ -74,27 +76,60 @@ async def _of_documents(client: RawClient, path: str, answer: dict[str, Any]) ->
         groups = [("", list(answer.get("versions") or ()))]
     else:
         groups = [
-            (group["name"], [version["version"] for version in group.get("versions") or ()])
-            for group in answer.get("groups") or ()
+            (
+                str(group.get("name")),
+                [row.get("version") for row in _objects(group.get("versions"))],
+            )
+            for group in _objects(answer.get("groups"))
         ]
     found: list[Resource] = []
     for group, versions in groups:
         seen: set[str] = set()
         for version in versions:
             root = f"{path}/{group}/{version}" if group else f"{path}/{version}"
-            document = orjson.loads((await client.raw(root)).body)
-            for row in document.get("resources") or ():
-                if "/" in row["name"] or row["name"] in seen:
-                    continue
-                seen.add(row["name"])
-                found.append(
-                    Resource(
-                        group,
-                        version,
-                        row["kind"],
-                        row["name"],
-                        bool(row.get("namespaced")),
-                        verbs=tuple(row.get("verbs") or ()),
-                    )
+            document = _document(root, (await client.raw(root)).body)
+            for row in _objects(document.get("resources")):
+                resource = _resource(
+                    group,
+                    version,
+                    row.get("kind"),
+                    row.get("name"),
+                    bool(row.get("namespaced")),
+                    row.get("verbs"),
                 )
+                if resource is None or "/" in resource.plural or resource.plural in seen:
+                    continue
+                seen.add(resource.plural)
+                found.append(resource)
     return found
+
+
+def _document(path: str, body: bytes) -> dict[str, Any]:
+    """The JSON object of a discovery document.
+
+    Raises:
+        Internal: it is none.
+    """
+    try:
+        found = orjson.loads(body)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise errors.Internal(f"GET {path}: not a discovery document: {body[:100]!r}")
+    return found
+
+
+def _objects(rows: Any) -> list[dict[str, Any]]:
+    """The objects of a list that an aggregated API server may have filled with anything."""
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _resource(
+    group: Any, version: Any, kind: Any, plural: Any, namespaced: bool, verbs: Any
+) -> Resource | None:
+    """The row; None where a part is missing or of another type."""
+    texts = (group, version, kind, plural)
+    if not all(isinstance(text, str) for text in texts) or not (version and plural):
+        return None
+    known = tuple(verb for verb in verbs if isinstance(verb, str)) if verbs else ()
+    return Resource(group, version, kind, plural, namespaced, verbs=known)

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import Any
 
-from muntin.kit import errors
+from muntin.kit import errors, supervised
 from muntin.kit.clock import Clock, SystemClock, rfc3339
 from muntin.kit.log import fields
 from muntin.model.event_correlation import FINISH_S, REFRESH_S, Correlated, Correlator, Series
@@ -56,9 +56,11 @@ class _Queue(ABC):
     async def _attempt(self, event: Object) -> None:
         try:
             await self._write(event)
-        except errors.MuntinError as err:
+        except Exception as err:  # losing an event must not stop those behind it
+            is_expected = isinstance(err, errors.MuntinError)
             log.warning(
                 "event not written",
+                exc_info=None if is_expected else err,
                 **fields(reason=event["reason"], object=event["metadata"]["name"], error=err),
             )
 
@@ -193,9 +195,9 @@ class SeriesRecorder(_Queue):
 
     async def run(self) -> None:
         """Write what is recorded, and the counts of series, until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(super().run())
-            group.create_task(self._keep())
+        async with supervised.Group() as group:
+            group.start("events-writer", super().run)
+            group.start("events-series", self._keep)
 
     async def _keep(self) -> None:
         refreshed = self._clock.monotonic()

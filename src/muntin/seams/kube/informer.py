@@ -15,7 +15,8 @@ from typing import Protocol
 
 from muntin.kit import errors, numbers
 from muntin.kit.clock import Clock, SystemClock
-from muntin.kit.log import fields
+from muntin.kit.log import fields, object_ref
+from muntin.kit.metrics import PROCESS, Counter
 from muntin.model.resources import Resource
 from muntin.seams.kube import KubeClient, Object
 
@@ -29,11 +30,26 @@ WATCH_LIMIT_S = 600.0
 YIELD_EVERY = 50
 """Objects of a list taken in before others may run; about a millisecond's worth."""
 
+MOST_COMPLAINTS = 1000
+"""Objects remembered as already complained of."""
+BOOKMARK = "BOOKMARK"
+
+FAILURES = PROCESS.add(
+    Counter(
+        "muntin_informer_failures_total",
+        "Objects on which a handler, an indexer or a transform failed, and malformed ones.",
+        ("resource",),
+    )
+)
+
 Indexer = Callable[[Object], Iterable[str]]
 
 
 class Handler(Protocol):
-    """Told of every change, in order, synchronously; must return at once and not raise."""
+    """Told of every change, in order, synchronously; must return at once.
+
+    What it raises is logged and counted; other handlers and objects are told all the same.
+    """
 
     def on_add(self, obj: Object) -> None:
         """``obj`` is new in the cache."""
@@ -102,6 +118,7 @@ class Informer:
         }
         self._version = ""
         self._failures = 0
+        self._complained: set[tuple[str, str]] = set()
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -134,7 +151,7 @@ class Informer:
         """Tell ``handler`` of every change from now on, and first of what is already there."""
         self._handlers.append(handler)
         for obj in self.all():
-            handler.on_add(obj)
+            self._tell(handler, None, obj)
 
     def add_indexer(self, name: str, indexer: Indexer) -> None:
         """Index by ``indexer``; a second one of the same name must be the same."""
@@ -144,7 +161,7 @@ class Informer:
         index: dict[str, dict[str, Object]] = {}
         self._indexes[name] = index
         for key, obj in self._objects.items():
-            for value in indexer(obj):
+            for value in self._values(indexer, obj):
                 index.setdefault(value, {})[key] = obj
 
     def observe(self, obj: Object) -> None:
@@ -198,7 +215,8 @@ class Informer:
             field_selector=self._field_selector,
         )
         newest = _number(found.resource_version)
-        current = {key_of(obj): self._prepared(obj) for obj in found.items}
+        whole = [obj for obj in found.items if self._is_whole(obj)]
+        current = {key_of(obj): self._prepared(obj) for obj in whole}
         for count, obj in enumerate(current.values(), 1):
             self._apply(obj)
             if count % YIELD_EVERY == 0:
@@ -229,20 +247,32 @@ class Informer:
             await self._pause(FIRST_DELAY_S)  # a server that ends every watch at once
 
     def _take(self, kind: str, obj: Object) -> None:
-        version = obj["metadata"].get("resourceVersion", "")
+        if kind == BOOKMARK:
+            meta = obj.get("metadata")
+            version = meta.get("resourceVersion") if isinstance(meta, dict) else ""
+        elif not self._is_whole(obj):
+            return
+        else:
+            version = obj["metadata"].get("resourceVersion")
         if kind == "DELETED":
             cached = self._objects.get(key_of(obj))
             if cached is not None and cached["metadata"].get("uid") == obj["metadata"].get("uid"):
                 self._remove(key_of(obj))
         elif kind in ("ADDED", "MODIFIED"):
             self._apply(self._prepared(obj))
-        if version:
+        if version and isinstance(version, str):
             self._version = version
 
     def _prepared(self, obj: Object) -> Object:
         obj.setdefault("apiVersion", self.resource.api_version)
         obj.setdefault("kind", self.resource.kind)
-        return self._transform(obj) if self._transform else obj
+        if self._transform is None:
+            return obj
+        try:
+            return self._transform(obj)
+        except Exception as err:
+            self._complain("object cached as it came, it could not be slimmed", obj, err)
+            return obj
 
     def _apply(self, obj: Object) -> None:
         key = key_of(obj)
@@ -255,10 +285,7 @@ class Informer:
         self._index(key, old, obj)
         self._objects[key] = obj
         for handler in self._handlers:
-            if old is None:
-                handler.on_add(obj)
-            else:
-                handler.on_update(old, obj)
+            self._tell(handler, old, obj)
 
     def _remove(self, key: str) -> None:
         old = self._objects.pop(key, None)
@@ -266,17 +293,67 @@ class Informer:
             return
         self._index(key, old, None)
         for handler in self._handlers:
-            handler.on_delete(old)
+            self._tell(handler, old, None)
+
+    def _tell(self, handler: Handler, old: Object | None, new: Object | None) -> None:
+        """Tell ``handler`` of one change; what it raises concerns this object only."""
+        try:
+            if new is None:
+                handler.on_delete(old or {})
+            elif old is None:
+                handler.on_add(new)
+            else:
+                handler.on_update(old, new)
+        except Exception as err:
+            self._complain("a handler failed on an object", new or old or {}, err)
+
+    def _values(self, indexer: Indexer, obj: Object) -> Iterable[str]:
+        """What ``indexer`` says of ``obj``; nothing when it fails."""
+        try:
+            return list(indexer(obj))
+        except Exception as err:
+            self._complain("an object could not be indexed", obj, err)
+            return ()
+
+    def _is_whole(self, obj: Object) -> bool:
+        """Whether ``obj`` can be cached: it has a name, and its metadata are of their types.
+
+        Objects of aggregated API servers come here as those servers wrote them.
+        """
+        meta = obj.get("metadata")
+        if (
+            isinstance(meta, dict)
+            and isinstance(meta.get("name"), str)
+            and isinstance(meta.get("namespace") or "", str)
+            and isinstance(meta.get("uid") or "", str)
+            and isinstance(meta.get("resourceVersion") or "", str)
+        ):
+            return True
+        self._complain("an object without valid metadata is ignored", obj, None)
+        return False
+
+    def _complain(self, message: str, obj: Object, err: Exception | None) -> None:
+        """Log ``message`` once for each object, with the stack of ``err``; count it always."""
+        FAILURES.add((self.resource.plural,))
+        meta = obj.get("metadata")
+        name = object_ref(obj) if isinstance(meta, dict) else "?"
+        about = (message, name)
+        if about in self._complained:
+            return
+        if len(self._complained) >= MOST_COMPLAINTS:
+            self._complained.clear()
+        self._complained.add(about)
+        log.error(message, exc_info=err, **fields(resource=self.resource.plural, object=name))
 
     def _index(self, key: str, old: Object | None, new: Object | None) -> None:
         for name, indexer in self._indexers.items():
             index = self._indexes[name]
-            for value in indexer(old) if old is not None else ():
+            for value in self._values(indexer, old) if old is not None else ():
                 bucket = index.get(value, {})
                 bucket.pop(key, None)
                 if not bucket:
                     index.pop(value, None)
-            for value in indexer(new) if new is not None else ():
+            for value in self._values(indexer, new) if new is not None else ():
                 index.setdefault(value, {})[key] = new  # type: ignore[assignment]  # not None
 
 

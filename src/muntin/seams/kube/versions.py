@@ -47,6 +47,9 @@ class ServedVersions:
     async def _serves(self, row: Resource) -> bool:
         try:
             document = orjson.loads((await self._get(row.root)).body)
+            rows = document.get("resources") or ()
+            return any(item.get("name") == row.plural for item in rows)
         except errors.NotFound:
             return False
-        return any(item.get("name") == row.plural for item in document.get("resources") or ())
+        except (ValueError, AttributeError, TypeError) as err:
+            raise errors.Internal(f"GET {row.root}: not a discovery document: {err}") from err

@@ -7,13 +7,19 @@ worked on once more afterwards. Nothing but the key is kept, the worker looks at
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 from typing import Generic, TypeVar
 
+from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
+from muntin.kit.log import fields
 from muntin.seams.kube import metrics
+
+log = logging.getLogger(__name__)
 
 K = TypeVar("K", bound=Hashable)
 
@@ -43,7 +49,7 @@ class WorkQueue(Generic[K]):
         self._failures: dict[K, int] = {}
         self._due: dict[K, float] = {}
         self._wake = asyncio.Event()
-        self._group: asyncio.TaskGroup | None = None
+        self._group: supervised.Group | None = None
 
     def __len__(self) -> int:
         return len(self._ready)
@@ -70,7 +76,7 @@ class WorkQueue(Generic[K]):
             return
         self._due[key] = due
         if self._group is not None:
-            self._group.create_task(self._add_at(key, due))
+            self._group.start_once("workqueue-timer", self._add_at(key, due))
 
     def retry(self, key: K) -> float:
         """Add ``key`` after the delay that its number of failures asks for; that delay."""
@@ -108,13 +114,16 @@ class WorkQueue(Generic[K]):
             self._wake.set()
 
     async def run(self, work: Callable[[K], Awaitable[None]], *, workers: int = 1) -> None:
-        """Work until cancelled. ``work`` handles its own errors, by :meth:`retry` for instance."""
-        async with asyncio.TaskGroup() as group:
+        """Work until cancelled. ``work`` handles its own errors, by :meth:`retry` for instance.
+
+        An exception that it does not handle is logged, counted, and the key tried again later.
+        """
+        async with supervised.Group() as group:
             self._group = group
             for key, due in list(self._due.items()):
-                group.create_task(self._add_at(key, due))
+                group.start_once("workqueue-timer", self._add_at(key, due))
             for _ in range(workers):
-                group.create_task(self._worker(work))
+                group.start("workqueue-worker", partial(self._worker, work))
 
     async def _worker(self, work: Callable[[K], Awaitable[None]]) -> None:
         while True:
@@ -122,6 +131,10 @@ class WorkQueue(Generic[K]):
             started = time.perf_counter()
             try:
                 await work(key)
+            except Exception:
+                supervised.FAILURES.add(("workqueue-key",))
+                log.exception("work on a key failed, will retry", **fields(key=key))
+                self.retry(key)
             finally:
                 self.done(key)
                 if self._labels is not None:
