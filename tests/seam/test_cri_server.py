@@ -56,6 +56,19 @@ def test_a_pod_of_the_fake(tmp_path: Path) -> None:
     on_wire(tmp_path, runtime, test)
 
 
+def test_only_its_owner_can_reach_the_socket(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    folder.chmod(0o755)
+
+    async def run() -> None:
+        async with serving(str(folder / "cri.sock"), Odd(), Odd()):
+            assert (folder / "cri.sock").stat().st_mode & 0o777 == 0o600
+            assert folder.stat().st_mode & 0o777 == 0o700
+
+    asyncio.run(run())
+
+
 class Odd:
     async def Version(self, request: Any) -> Any:
         await asyncio.sleep(60)

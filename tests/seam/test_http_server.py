@@ -275,6 +275,7 @@ def test_unix_socket(tmp_path):
     async def main():
         server = HttpServer(echo)
         await server.listen_unix(str(tmp_path / "s"))
+        assert (tmp_path / "s").stat().st_mode & 0o777 == 0o600
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / "s"))
         writer.write(b"HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         answer = await reader.read()

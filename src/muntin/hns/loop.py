@@ -16,6 +16,7 @@ from muntin.hns.kernel import KernelDataplane
 from muntin.hns.server import Wire
 from muntin.hns.service import Hns
 from muntin.hns.store import Store
+from muntin.kit import files
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.server import HttpServer
 from muntin.kit.log import fields
@@ -41,7 +42,7 @@ async def run(
     server = HttpServer(Wire(hns))
     try:
         hns.start()
-        config.socket_path.parent.mkdir(parents=True, exist_ok=True)
+        files.make_private_folder(config.socket_path.parent)
         config.socket_path.unlink(missing_ok=True)
         await server.listen_unix(str(config.socket_path))
         log.info("HNS answers", **fields(socket=config.socket_path))

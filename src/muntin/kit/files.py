@@ -26,6 +26,12 @@ def change(path: Path, data: bytes) -> None:
     _write(real, f".{real.name}.new", data, mode, (model.st_uid, model.st_gid))
 
 
+def make_private_folder(path: Path) -> None:
+    """Make the folder ``path``, or one that is there already, accessible to its owner only."""
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.chmod(0o700)
+
+
 def _write(path: Path, name: str, data: bytes, mode: int, owner: tuple[int, int] | None) -> None:
     temporary = path.with_name(name)
     temporary.unlink(missing_ok=True)  # of one that was killed

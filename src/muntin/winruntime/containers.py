@@ -43,8 +43,8 @@ from muntin.winruntime.resources import limits
 log = logging.getLogger(__name__)
 
 DEFAULT_USER = "ContainerAdministrator"
-FIRST = "init"
-"""The tag of the files of a container's own program."""
+START_FILE = "init.start"
+"""In a container's folder, which is not mounted in it: what its own program under Wine is."""
 _CTRL_SHUTDOWN = "6"
 _START_ERROR_CODE = 128  # containerd's for a container that could not be started
 
@@ -83,16 +83,14 @@ class ContainerRpcs:
         folder = node.containers.folder(container.id)
         user = _user(container) or user_named(DEFAULT_USER)
         program = program_of(container, sandbox, image, user, node.config.node_name)
-        started = launch(program, FIRST, is_first=True)
+        started = launch(program, is_first=True)
         container.inside = program.is_inside
         layers = [node.images.layer_folder(chain) for chain in image.layers]
         c_drive = drive(node.base, image.build or node.config.profile.build, user, layers)
         folder.mkdir(parents=True)
         write_folder(folder, user, _pod_files(sandbox, program.hostname, node.config.profile))
         if started.start_file:
-            (folder / f"run/{FIRST}.start").write_bytes(started.start_file)
-            os.mkfifo(folder / f"run/{FIRST}.started")
-            (folder / f"run/{FIRST}.started").chmod(0o666)
+            (folder / START_FILE).write_bytes(started.start_file)
         write_bundle(
             folder,
             node.base,
@@ -152,7 +150,7 @@ class ContainerRpcs:
 
     def _task(self, container: ContainerRecord, folder: Path) -> dict[str, Any]:
         node, config = self._node, container.config
-        started = folder / f"run/{FIRST}.started"
+        start_file = folder / START_FILE
         return {
             "id": container.id,
             "runc": node.runc.program,
@@ -163,8 +161,7 @@ class ContainerRpcs:
             "log_path": container.log_path,
             "log_max_bytes": node.config.log_max_bytes,
             "socket": str(node.shims.socket_path(container.id)),
-            "started_pipe": str(started) if started.exists() else "",
-            "status_file": str(folder / f"run/{FIRST}.status"),
+            "start_file": str(start_file) if start_file.exists() else "",
             "oom_files": node.cgroups.oom_files(node.cgroup(container.id)),
         }
 

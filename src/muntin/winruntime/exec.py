@@ -6,20 +6,23 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from muntin.seams.cri import Unknown
+from muntin.winruntime import child
 from muntin.winruntime.base.users import user_named
+from muntin.winruntime.child import Child
 from muntin.winruntime.containers import program_of
 from muntin.winruntime.exit_codes import signed, windows_error
 from muntin.winruntime.launch import Program, launch
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord
 from muntin.winruntime.runc import last_line
+from muntin.winruntime.shim.control import Control, sealed
 
 READ_BYTES = 65536
 LAST_OUTPUT_S = 0.03
@@ -31,13 +34,14 @@ Write = Callable[[bytes], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """The files of one exec, and the words that make runc start it."""
+    """One exec: the words that make runc start it, and what the program inherits from 3 on."""
 
     container_id: str
     tag: str
-    run_folder: Path
     pid_file: Path
     command: Sequence[str]
+    control: Control
+    files: Sequence[int]
     is_inside: bool
 
     def failure(self, errors: bytes) -> Unknown:
@@ -52,7 +56,7 @@ class Running:
     """A program that was started in a container; ``stdin`` where it was asked for."""
 
     prepared: Prepared
-    process: asyncio.subprocess.Process
+    process: Child
     stdin: asyncio.StreamWriter | None
     stdout: asyncio.StreamReader
     stderr: asyncio.StreamReader
@@ -89,17 +93,14 @@ def exit_code(prepared: Prepared, code: int) -> int:
     Raises:
         Unknown: the program could not be started, in the words of HCS.
     """
-    try:
-        status = (prepared.run_folder / f"{prepared.tag}.status").read_text().strip()
-    except OSError:
-        return code
+    status = prepared.control.status()
     if status.startswith(_FAILED):
         number = int(status.removeprefix(_FAILED))
         raise Unknown(
             f'failed to exec in container: failed to start exec "{prepared.tag}": '
             f"hcs::System::CreateProcess {prepared.container_id}: {windows_error(number)}: unknown"
         )
-    return signed(int(status)) if status.isdigit() else code
+    return signed(int(status)) if status else code
 
 
 def exec_program(
@@ -129,31 +130,35 @@ def exec_program(
 async def prepared(
     node: Node, container: ContainerRecord, words: Sequence[str], *, terminal: bool = False
 ) -> AsyncIterator[Prepared]:
-    """Write what runc and wcinit read; it goes at the end of the block."""
+    """Make what runc and wcinit read; it goes at the end of the block."""
     tag = f"exec-{os.urandom(6).hex()}"
     folder = node.containers.folder(container.id)
-    run_folder = folder / "run"
     program = exec_program(node, container, words, terminal)
     if container.inside and not program.is_inside:
         await node.warm_wine.ensure(container.id, folder, program.user.name, program.user.uid)
-    started = launch(program, tag, is_first=False)
+    started = launch(program, is_first=False)
     process_file, pid_file = folder / f"{tag}.json", folder / f"{tag}.pid"
-    start_file = run_folder / f"{tag}.start"
-    try:
-        start_file.write_bytes(started.start_file)
+    with ExitStack() as stack:
+        stack.callback(process_file.unlink, missing_ok=True)
+        stack.callback(pid_file.unlink, missing_ok=True)
         process_file.write_bytes(orjson.dumps(started.process.document()))
+        control = Control()
+        stack.callback(control.close)
+        files = [control.theirs.fileno()]
+        if started.start_file:
+            files.append(sealed(started.start_file))
+            stack.callback(os.close, files[-1])
         options = ["--process", str(process_file), "--pid-file", str(pid_file)]
+        options += ["--preserve-fds", str(len(files))]
         yield Prepared(
             container_id=container.id,
             tag=tag,
-            run_folder=run_folder,
             pid_file=pid_file,
-            command=node.runc.command("exec", *options),
+            command=node.runc.command("exec", *options, container.id),
+            control=control,
+            files=files,
             is_inside=program.is_inside,
         )
-    finally:
-        for path in (start_file, process_file, pid_file, run_folder / f"{tag}.status"):
-            path.unlink(missing_ok=True)
 
 
 @asynccontextmanager
@@ -165,27 +170,24 @@ async def running(
         stdout, stdout_end = await _reading_pipe(stack)
         stderr, stderr_end = await _reading_pipe(stack)
         writer, stdin_end = await _writing_pipe(stack) if stdin else (None, None)
-        process = await asyncio.create_subprocess_exec(
-            *ready.command,
-            container.id,
-            stdin=asyncio.subprocess.DEVNULL if stdin_end is None else stdin_end,
-            stdout=stdout_end,
-            stderr=stderr_end,
-        )
-        for fd in (stdout_end, stderr_end, stdin_end):
-            if fd is not None:
+        if stdin_end is None:
+            stdin_end = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        standard = [stdin_end, stdout_end, stderr_end]
+        try:
+            process = child.start(ready.command, [*standard, *ready.files])
+        finally:
+            for fd in standard:
                 os.close(fd)
         stack.push_async_callback(end, process, ready)
         yield Running(prepared=ready, process=process, stdin=writer, stdout=stdout, stderr=stderr)
 
 
-async def end(process: asyncio.subprocess.Process, ready: Prepared) -> None:
+async def end(process: Child, ready: Prepared) -> None:
     """Make sure that a program does not run any more."""
     if process.returncode is None:
         with suppress(OSError, ValueError):
             os.kill(int(ready.pid_file.read_text()), signal.SIGKILL)
-        with suppress(ProcessLookupError):
-            process.kill()
+        process.kill()
         await process.wait()
 
 

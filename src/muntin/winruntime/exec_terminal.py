@@ -15,6 +15,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from muntin.winruntime import child
+from muntin.winruntime.child import Child
 from muntin.winruntime.exec import READ_BYTES, Prepared, Write, end, exit_code, prepared
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord
@@ -27,14 +29,13 @@ class RunningOnTerminal:
     """A program and our end of its terminal."""
 
     prepared: Prepared
-    process: asyncio.subprocess.Process
+    process: Child
     fd: int
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell the program the size of its terminal."""
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        with suppress(ProcessLookupError):
-            self.process.send_signal(signal.SIGWINCH)
+        self.process.send_signal(signal.SIGWINCH)
 
     async def type(self, data: bytes) -> None:
         """Give the program input; one that has gone does not mind."""
@@ -96,14 +97,8 @@ async def running_on_terminal(
             os.set_blocking(ours, False)
             _pass_as_is(theirs)
             try:
-                process = await asyncio.create_subprocess_exec(
-                    *ready.command,
-                    container.id,
-                    stdin=theirs,
-                    stdout=theirs,
-                    stderr=theirs,
-                    start_new_session=True,
-                )
+                files = [theirs, theirs, theirs, *ready.files]
+                process = child.start(ready.command, files, new_session=True)
             finally:
                 os.close(theirs)
             try:
@@ -116,21 +111,32 @@ async def running_on_terminal(
             os.close(ours)
 
 
-async def _prepare_for_wine(process: asyncio.subprocess.Process, ready: Prepared) -> None:
-    """What is typed before Wine has set up the terminal keeps its CR and is not shown twice."""
+async def _prepare_for_wine(process: Child, ready: Prepared) -> None:
+    """What is typed before Wine has set up the terminal keeps its CR and is not shown twice.
+
+    The program may have put anything else at its descriptor 0 by now: opening must not block.
+    """
     while process.returncode is None:
-        with suppress(OSError, ValueError):
-            path = f"/proc/{int(ready.pid_file.read_text())}/fd/0"
-            fd = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-            try:
-                attributes = termios.tcgetattr(fd)
-                attributes[0] &= ~termios.ICRNL
-                attributes[3] &= ~termios.ECHO  # consoles of Windows show what they read
-                termios.tcsetattr(fd, termios.TCSANOW, attributes)
-            finally:
-                os.close(fd)
-            return
-        await asyncio.sleep(_LOOK_S)
+        try:
+            pid = int(ready.pid_file.read_text())
+        except (OSError, ValueError):  # not there yet, or not whole
+            await asyncio.sleep(_LOOK_S)
+            continue
+        with suppress(OSError, termios.error):
+            flags = os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK
+            _set_for_wine(os.open(f"/proc/{pid}/fd/0", flags))
+        return
+
+
+def _set_for_wine(fd: int) -> None:
+    """Change the terminal ``fd``, and close it."""
+    try:
+        attributes = termios.tcgetattr(fd)
+        attributes[0] &= ~termios.ICRNL
+        attributes[3] &= ~termios.ECHO  # consoles of Windows show what they read
+        termios.tcsetattr(fd, termios.TCSANOW, attributes)
+    finally:
+        os.close(fd)
 
 
 def _pass_as_is(fd: int) -> None:

@@ -28,9 +28,8 @@ from muntin.winruntime.base.users import USERS, WindowsUser
 from muntin.winruntime.command_line import command_line, program_name, split
 from muntin.winruntime.image_store import DRIVE
 from muntin.winruntime.inside import PROGRAMS as INSIDE_PROGRAMS
+from muntin.winruntime.shim.control import CONTROL_FD, START_FD
 
-RUN = "/run/muntin"
-"""In the container: files that tell our programs what to do, and what they report."""
 _TINI = "/usr/bin/tini"
 _PYTHON = ("/usr/bin/python3", "-ISE", "/muntin/inside/__main__.py")
 _OWN = "C:\\" + OWN_FOLDER.removeprefix(f"{DRIVE}/").replace("/", "\\")
@@ -73,17 +72,17 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A process for runc; ``start_file`` is the content of the file that wcinit reads."""
+    """A process for runc; ``start_file`` is what wcinit reads from its descriptor START_FD."""
 
     process: Process
     start_file: bytes = b""
 
 
-def launch(program: Program, tag: str, *, is_first: bool) -> Launch:
-    """How to start ``program``; its files in ``RUN`` are named by ``tag``.
+def launch(program: Program, *, is_first: bool) -> Launch:
+    """How to start ``program``.
 
     ``is_first`` is the container's own program, which gets tini as its parent and reports when it
-    runs.
+    is ready to run.
     """
     parent = [_TINI, "--"] if is_first else []
     own = {**env.WINE, "PATH": _UNIX_PATH, "USER": program.user.name}
@@ -99,21 +98,19 @@ def launch(program: Program, tag: str, *, is_first: bool) -> Launch:
             **env.WINE,
             "USER": program.user.name,
             "WINCWD": program.directory,
-            "WCINIT_STATUS": f"{RUN}/{tag}.status",
+            "WCINIT_STATUS": str(CONTROL_FD),
         }
         args = [*parent, *_PYTHON, program_name(words[0]), *words[1:]]
         return Launch(process=_process(program, args, variables))
-    own["WCINIT_START"] = f"{RUN}/{tag}.start"
+    own["WCINIT_START"] = str(START_FD)
     args = [*parent, WINE, _WCINIT]
-    return Launch(
-        process=_process(program, args, own), start_file=_start_file(program, tag, is_first)
-    )
+    return Launch(process=_process(program, args, own), start_file=_start_file(program, is_first))
 
 
-def linger_process(user: str, uid: int, seconds: int, flag: str) -> Process:
-    """A process that keeps Wine up for some time, and makes the file ``flag`` when it is."""
+def linger_process(user: str, uid: int, seconds: int) -> Process:
+    """A process that keeps Wine up for some time, and says so on its control socket."""
     return Process(
-        args=[WINE, _OWN + r"\wclinger.exe", str(seconds), flag],
+        args=[WINE, _OWN + r"\wclinger.exe", str(seconds), str(CONTROL_FD)],
         env={**env.WINE, "PATH": _UNIX_PATH, "USER": user},
         cwd=f"/prefix/{DRIVE}",
         uid=uid,
@@ -133,12 +130,12 @@ def _process(program: Program, args: Sequence[str], variables: Mapping[str, str]
     )
 
 
-def _start_file(program: Program, tag: str, is_first: bool) -> bytes:
+def _start_file(program: Program, is_first: bool) -> bytes:
     records = [
         command_line(program.words, first_as_is=program.first_as_is),
         program.directory,
-        f"{RUN}/{tag}.started" if is_first else "",
-        f"{RUN}/{tag}.status",
+        str(CONTROL_FD) if is_first else "",
+        str(CONTROL_FD),
         *(f"{name}={value}" for name, value in program.env.items() if name),
     ]
     return b"".join(record.encode("utf-8", "surrogateescape") + b"\0" for record in records)
@@ -172,10 +169,9 @@ class PodFiles:
 
 
 def write_folder(folder: Path, user: WindowsUser, pod: PodFiles) -> None:
-    """The container's own files: writable layer, ``/etc``, ``/run/muntin``."""
-    for name in ("upper", "work", "run", "etc/fonts", "etc/ssl"):
+    """The container's own files: writable layer and ``/etc``."""
+    for name in ("upper", "work", "etc/fonts", "etc/ssl"):
         (folder / name).mkdir(parents=True)
-    (folder / "run").chmod(0o1777)
     os.chown(folder / "upper", user.uid, user.uid)
     etc = folder / "etc"
     passwd = [f"{u.name}:x:{u.uid}:{u.uid}::/prefix:/bin/sh" for u in _users_first(user)]
@@ -242,7 +238,6 @@ def write_bundle(
     system_mounts = [
         bind("/usr", "/usr", readonly=True),
         bind(str(folder / "etc"), "/etc", readonly=True),
-        bind(str(folder / "run"), RUN, readonly=False),
         bind(str(base.inside), "/muntin/inside", readonly=True),
         overlay(lowers, str(folder / "upper"), str(folder / "work"), "/prefix"),
     ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from muntin.kit.errors import Internal, NotFound
+from muntin.winruntime import child
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +33,19 @@ class Runc:
         """Remove what runc and the kernel keep for a container, running or not; absent is fine."""
         await self._call("delete", "--force", container_id, ignore=True)
 
-    async def exec_detached(self, container_id: str, process_file: Path) -> None:
-        """Start one more process, with no stdio; return when it runs.
+    async def exec_detached(self, container_id: str, process_file: Path, control: int) -> None:
+        """Start one more process, with no stdio and ``control`` as CONTROL_FD; return when it runs.
 
         Raises:
             Internal: there is no such container, or runc refused.
         """
-        quiet = asyncio.subprocess.DEVNULL  # the new process keeps what runc was given
-        process = await asyncio.create_subprocess_exec(
-            *self.command("exec", "--detach", "--process", str(process_file), container_id),
-            stdin=quiet,
-            stdout=quiet,
-            stderr=quiet,
-        )
+        options = ["--detach", "--process", str(process_file), "--preserve-fds", "1"]
+        quiet = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            words = self.command("exec", *options, container_id)
+            process = child.start(words, [quiet, quiet, quiet, control])
+        finally:
+            os.close(quiet)
         if await process.wait():
             raise Internal(f"runc cannot start a process in container {container_id}")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from muntin.kit import files
 from muntin.kit.errors import Internal, NotFound, Unavailable
 from muntin.winruntime.shim.frames import MAX_LINE_BYTES, line
 
@@ -42,7 +43,7 @@ class Shims:
 
     def open(self) -> None:
         """Make the socket that starters are asked on; one of a former node process goes."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        files.make_private_folder(self._folder)  # shims' sockets are there, too
         path = self._starter_socket
         path.unlink(missing_ok=True)
         self._listener = socket.socket(socket.AF_UNIX)

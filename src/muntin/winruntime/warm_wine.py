@@ -14,14 +14,13 @@ import orjson
 
 from muntin.kit.clock import Clock
 from muntin.kit.errors import Unavailable
-from muntin.winruntime.launch import RUN, linger_process
+from muntin.winruntime.launch import linger_process
 from muntin.winruntime.runc import Runc
+from muntin.winruntime.shim.control import Control
 
 LINGER_S = 60
 _RENEW_S = 30
 _START_LIMIT_S = 20.0
-_LOOK_S = 0.004
-_FLAG = "wine-up"
 
 
 class WarmWine:
@@ -51,13 +50,33 @@ class WarmWine:
         self._locks.pop(container_id, None)
 
     async def _start(self, container_id: str, folder: Path, user: str, uid: int) -> None:
-        flag, process_file = folder / "run" / _FLAG, folder / "linger.json"
-        flag.unlink(missing_ok=True)
-        process = linger_process(user, uid, LINGER_S, f"{RUN}/{_FLAG}")
+        process_file = folder / "linger.json"
+        process = linger_process(user, uid, LINGER_S)
         process_file.write_bytes(orjson.dumps(process.document()))
-        await self._runc.exec_detached(container_id, process_file)
-        end = self._clock.monotonic() + _START_LIMIT_S
-        while not flag.exists():
-            if self._clock.monotonic() > end:
-                raise Unavailable(f"Wine did not start in container {container_id}")
-            await asyncio.sleep(_LOOK_S)
+        control = Control()
+        try:
+            await self._runc.exec_detached(container_id, process_file, control.theirs.fileno())
+            control.theirs.close()
+            async with asyncio.timeout(_START_LIMIT_S):
+                failure = await _started(control)
+        except TimeoutError:
+            failure = True
+        finally:
+            control.close()
+        if failure:
+            raise Unavailable(f"Wine did not start in container {container_id}")
+
+
+async def _started(control: Control) -> bool:
+    """Wait until the program says that it runs; gives whether it failed."""
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(control.fileno(), readable.set)
+    try:
+        while (number := control.take_started()) is None:
+            readable.clear()
+            await readable.wait()
+        return number != 0
+    except EOFError:
+        return True
+    finally:
+        loop.remove_reader(control.fileno())

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import socket
 import ssl as ssl_module
+from pathlib import Path
 
 from muntin.kit.http.handed_over import GOODBYE_S
 from muntin.kit.http.messages import Answer, BodyWriter, Handler, Push, Request, Response, Upgrade
@@ -72,10 +73,13 @@ class HttpServer:
         return int(sock.getsockname()[1])
 
     async def listen_unix(self, path: str) -> None:
-        """Bind the Unix socket ``path`` and serve there; the caller removes a stale file first."""
+        """Bind the Unix socket ``path`` and serve there; the caller removes a stale file first.
+
+        Only its owner can connect.
+        """
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            sock.bind(path)
+            _bind_private(sock, path)
             sock.setblocking(False)
             await self.listen(sock)
         except BaseException:
@@ -123,3 +127,8 @@ class HttpServer:
         self._connections.add(connection)
         if self._closing or len(self._connections) > self._limits.connections:
             connection.abort()
+
+
+def _bind_private(sock: socket.socket, path: str) -> None:
+    sock.bind(path)
+    Path(path).chmod(0o600)  # nobody can connect before it listens

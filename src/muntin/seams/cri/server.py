@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import weakref
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from grpclib.exceptions import GRPCError
 from grpclib.protocol import H2Protocol
 from grpclib.server import Server, Stream
 
+from muntin.kit import files
 from muntin.kit.errors import MuntinError, Unsupported
 from muntin.kit.log import fields
 from muntin.seams.cri import grpc_code
@@ -106,7 +108,11 @@ def _translated(rpc: Rpc) -> Any:
 async def serving(
     socket_path: str, runtime_service: object, image_service: object
 ) -> AsyncIterator[None]:
-    """Answer CRI calls on ``socket_path`` inside the ``async with``; a stale socket is replaced."""
+    """Answer CRI calls on ``socket_path`` inside the ``async with``; a stale socket is replaced.
+
+    Socket and folder are accessible to their owner only.
+    """
+    files.make_private_folder(Path(socket_path).parent)
     _remove_stale(socket_path)
     services = [
         _Service("RuntimeService", runtime_service),
@@ -114,6 +120,7 @@ async def serving(
     ]
     server = _Server(services)
     await server.start(path=socket_path)
+    os.chmod(socket_path, 0o600)  # noqa: PTH101 - one call; its folder is private already
     try:
         yield
     finally:
@@ -126,9 +133,7 @@ async def serving(
 
 
 def _remove_stale(socket_path: str) -> None:
-    path = Path(socket_path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
+    Path(socket_path).unlink(missing_ok=True)
 
 
 async def serve(socket_path: str, runtime_service: object, image_service: object) -> None:

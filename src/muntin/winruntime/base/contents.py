@@ -23,7 +23,7 @@ OWN_FOLDER = "drive_c/windows/muntin"
 """Where our own programs stand inside containers."""
 
 _POWERSHELL_FOLDER = f"{SYSTEM32}/WindowsPowerShell/v1.0"
-_ROOT_FOLDERS = ("usr", "etc", "proc", "dev", "sys", "tmp", "run/muntin", "prefix", "muntin/inside")
+_ROOT_FOLDERS = ("usr", "etc", "proc", "dev", "sys", "tmp", "prefix", "muntin/inside")
 _ROOT_LINKS = ("lib", "lib64", "bin", "sbin")
 _PROFILE_FOLDERS = (
     "AppData/Local/Temp", "AppData/LocalLow", "AppData/Roaming", "Desktop", "Documents",

@@ -11,7 +11,8 @@ What a program expects of its surroundings:
 - its environment is the Windows environment of the caller (``WINE*`` variables included), and
   ``WINCWD`` the caller's current directory as ``C:\\...``; without it the Unix one counts;
 - standard streams are bytes; ``SIGINT`` is Ctrl+C, ``SIGTERM`` is CTRL_SHUTDOWN_EVENT;
-- ``WCINIT_STATUS``, where set, names a file that gets the full 32-bit exit code in decimal.
+- ``WCINIT_STATUS``, where set, is where the full 32-bit exit code goes in decimal: a file's path,
+  or the number of an inherited descriptor.
 """
 
 PROGRAMS = (

@@ -20,12 +20,14 @@ enum {
     UNIX_EXIT = 60,
     UNIX_WAIT4 = 61,
     UNIX_KILL = 62,
+    UNIX_FCNTL = 72,
     UNIX_UNLINK = 87,
     UNIX_PIPE2 = 293,
     UNIX_CLOSE_RANGE = 436,
 };
 
 enum { UNIX_O_WRONLY = 1, UNIX_O_CREAT = 0100, UNIX_O_TRUNC = 01000, UNIX_O_CLOEXEC = 02000000 };
+enum { UNIX_F_SETFD = 2, UNIX_FD_CLOEXEC = 1 };
 enum { UNIX_EINTR = 4, UNIX_SIGINT = 2, UNIX_SIGTERM = 15, UNIX_SIG_SETMASK = 2 };
 
 static inline long long unix_call(long long number, long long a, long long b, long long c,
@@ -39,10 +41,29 @@ static inline long long unix_call(long long number, long long a, long long b, lo
     return result;
 }
 
-/* Write all of `text` to the file `path`, made if it is absent; a named pipe must have a reader. */
-static inline void unix_write_file(const char *path, const char *text, int length) {
-    long long fd = unix_call(UNIX_OPEN, (long long)path,
-                             UNIX_O_WRONLY | UNIX_O_CREAT | UNIX_O_TRUNC | UNIX_O_CLOEXEC, 0644, 0);
+/* The inherited descriptor that `text` is the number of, or -1 if it is a path. */
+static inline long long unix_descriptor(const char *text) {
+    long long fd = 0;
+    if (!*text) return -1;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || fd > 9999) return -1;
+        fd = fd * 10 + (*text - '0');
+    }
+    return fd;
+}
+
+/* Our own programs keep an inherited descriptor to themselves. */
+static inline void unix_keep_private(const char *where) {
+    long long fd = unix_descriptor(where);
+    if (fd >= 0) unix_call(UNIX_FCNTL, fd, UNIX_F_SETFD, UNIX_FD_CLOEXEC, 0);
+}
+
+/* Write all of `text` to the file `where`, made if it is absent, or to an inherited descriptor. */
+static inline void unix_write_to(const char *where, const char *text, int length) {
+    long long inherited = unix_descriptor(where), fd = inherited;
+    if (fd < 0)
+        fd = unix_call(UNIX_OPEN, (long long)where,
+                       UNIX_O_WRONLY | UNIX_O_CREAT | UNIX_O_TRUNC | UNIX_O_CLOEXEC, 0644, 0);
     if (fd < 0) return;
     while (length > 0) {
         long long done = unix_call(UNIX_WRITE, fd, (long long)text, length, 0);
@@ -51,7 +72,7 @@ static inline void unix_write_file(const char *path, const char *text, int lengt
         text += done;
         length -= (int)done;
     }
-    unix_call(UNIX_CLOSE, fd, 0, 0, 0);
+    if (inherited < 0) unix_call(UNIX_CLOSE, fd, 0, 0, 0);
 }
 
 #endif

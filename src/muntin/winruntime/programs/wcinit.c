@@ -1,16 +1,16 @@
 /* wcinit.exe: starts a container's Windows program, carries its stdio, reports its exit code.
  *
  * Linux pipes are not Windows pipes (libuv programs refuse them), so standard handles that are
- * pipes are replaced by real named pipes and pumped. What to start is the rest of the command
- * line, and the status file is named by the environment variable WCINIT_STATUS; or both come from
- * the file named by WCINIT_START, as UTF-8 records that each end in a NUL:
+ * pipes are replaced by real named pipes and pumped. What to start is in the file that the
+ * environment variable WCINIT_START says, as UTF-8 records that each end in a NUL:
  *
- *   command line, current directory, path of the "started" pipe, path of the status file,
+ *   command line, current directory, where to say "started", where to write the status,
  *   then NAME=VALUE for each environment variable
  *
- * "started" gets `0` once the program runs, else the Windows error number. The status file gets
- * the exit code in decimal (32 bits, unsigned), or `failed N` when it could not be started.
- * Paths are Linux paths; an empty one is not written.
+ * "started" gets `started 0` once the program is ready to run, else the Windows error number; the
+ * program runs when one byte comes back. The status is the exit code in decimal (32 bits,
+ * unsigned), or `failed N` when the program could not be started. Each place is a Linux path or
+ * the number of an inherited descriptor; an empty one is not written.
  */
 #define _WIN32_WINNT 0x0a00
 #include <stdio.h>
@@ -32,14 +32,15 @@ struct pump {
 struct start {
     char *data;
     WCHAR *command_line, *directory;
-    const char *started_path, *status_path;
+    const char *started, *status;
 };
 
 static struct start start;
 
 /* The records are kept for the life of the process. */
-static char *read_file(const char *path) {
-    long long fd = unix_call(UNIX_OPEN, (long long)path, UNIX_O_CLOEXEC, 0, 0);
+static char *read_file(const char *where) {
+    long long fd = unix_descriptor(where);
+    if (fd < 0) fd = unix_call(UNIX_OPEN, (long long)where, UNIX_O_CLOEXEC, 0, 0);
     size_t size = 0, room = 65536;
     char *data = malloc(room + 2);
     if (fd < 0 || !data) return NULL;
@@ -87,50 +88,40 @@ static void hide_wine(void) {
     FreeEnvironmentStringsW(block);
 }
 
-/* The command line after our own name. */
-static WCHAR *rest_of_command_line(void) {
-    WCHAR *at = GetCommandLineW();
-    BOOL quoted = FALSE;
-    for (; *at && (quoted || *at != L' '); at++)
-        if (*at == L'"') quoted = !quoted;
-    while (*at == L' ') at++;
-    return at;
-}
-
-static BOOL read_arguments(void) {
-    static char status_path[512];
-    start.command_line = rest_of_command_line();
-    start.directory = wide("");
-    start.started_path = "";
-    start.status_path = status_path;
-    GetEnvironmentVariableA("WCINIT_STATUS", status_path, sizeof status_path);
-    SetEnvironmentVariableA("WCINIT_STATUS", NULL);
-    return *start.command_line != 0;
-}
-
 static BOOL read_start(void) {
-    char path[512];
-    if (!GetEnvironmentVariableA("WCINIT_START", path, sizeof path)) return read_arguments();
-    if (!(start.data = read_file(path))) return FALSE;
+    char where[512];
+    if (!GetEnvironmentVariableA("WCINIT_START", where, sizeof where)) return FALSE;
+    if (!(start.data = read_file(where))) return FALSE;
     const char *record = start.data;
     start.command_line = wide(record);
     start.directory = wide(record = next(record));
-    start.started_path = record = next(record);
-    start.status_path = record = next(record);
+    start.started = record = next(record);
+    start.status = record = next(record);
+    unix_keep_private(start.started);
+    unix_keep_private(start.status);
     SetEnvironmentVariableA("WCINIT_START", NULL);
     hide_wine();
     for (record = next(record); *record; record = next(record)) set_variable(record);
     return TRUE;
 }
 
-static void report(const char *path, const char *form, unsigned long value) {
+static void report(const char *where, const char *form, unsigned long value) {
     char text[32];
-    if (*path) unix_write_file(path, text, sprintf(text, form, value));
+    if (*where) unix_write_to(where, text, sprintf(text, form, value));
+}
+
+/* Returns at once where nobody answers: without a descriptor, or when its other end is closed. */
+static void wait_for_answer(const char *where) {
+    long long fd = unix_descriptor(where), got;
+    char answer;
+    do {
+        got = fd < 0 ? 0 : unix_call(UNIX_READ, fd, (long long)&answer, 1, 0);
+    } while (got == -UNIX_EINTR);
 }
 
 static int not_started(DWORD error) {
-    report(start.status_path, "failed %lu\n", error);
-    report(start.started_path, "%lu\n", error);
+    report(start.status, "failed %lu\n", error);
+    report(start.started, "started %lu\n", error);
     return error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND ? EXIT_NOT_FOUND
                                                                           : EXIT_NOT_STARTED;
 }
@@ -217,8 +208,9 @@ int main(void) {
                         &info, &process))
         return not_started(GetLastError());
     HANDLE job = job_around(process.hProcess);
+    report(start.started, "started %lu\n", 0);
+    wait_for_answer(start.started);
     ResumeThread(process.hThread);
-    report(start.started_path, "%lu\n", 0);
     for (int i = 0; i < 3; i++)
         if (threads[i]) CloseHandle(theirs[i]);
     WaitForSingleObject(process.hProcess, INFINITE);
@@ -226,6 +218,6 @@ int main(void) {
     for (int i = 1; i < 3; i++)
         if (threads[i]) WaitForSingleObject(threads[i], LAST_OUTPUT_MS);
     release_job(job);
-    report(start.status_path, "%lu\n", code);
+    report(start.status, "%lu\n", code);
     ExitProcess(code);
 }

@@ -1,8 +1,7 @@
-/* wclinger.exe SECONDS PATH: keeps Wine running in a container for a while.
+/* wclinger.exe SECONDS DESCRIPTOR: keeps Wine running in a container for a while.
  *
  * Wine starts with the first Windows program of a container and ends with the last; both take
- * time. This program does nothing for some seconds, after making the (Linux) file PATH to say that
- * Wine is up.
+ * time. This program does nothing for some seconds, after telling its starter that Wine is up.
  */
 #include <stdlib.h>
 #include <windows.h>
@@ -11,7 +10,8 @@
 
 int main(int argc, char **argv) {
     if (argc != 3) return 2;
-    unix_write_file(argv[2], "up\n", 3);
+    unix_keep_private(argv[2]);
+    unix_write_to(argv[2], "started 0\n", 10);
     Sleep(strtoul(argv[1], NULL, 10) * 1000);
     return 0;
 }

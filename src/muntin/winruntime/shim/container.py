@@ -21,6 +21,7 @@ from typing import Any
 
 from muntin.winruntime.shim import kernel
 from muntin.winruntime.shim.attach import Attached
+from muntin.winruntime.shim.control import Control, sealed, spawn
 from muntin.winruntime.shim.frames import line
 from muntin.winruntime.shim.log import CriLog
 
@@ -50,18 +51,18 @@ class Shim:
         self._wakeup, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._control = Control()
         self._outputs: dict[int, str] = {}
         self._attached = Attached(task["socket"], self._log)
         self._pid = 0
         self._status: int | None = None
 
     def run(self) -> None:
-        started_pipe = self._open_started_pipe()
         error = self._start()
         if error:
             self._tell({"error": error})
             return
-        failure = self._wait_for_program(started_pipe)
+        failure = self._wait_for_program() if self._task["start_file"] else 0
         if failure:
             self._tell({"windows_error": failure})
         else:
@@ -75,10 +76,6 @@ class Shim:
         with suppress(OSError):  # the node process is being restarted; it will find the folder
             self._connection.sendall(line(message))
 
-    def _open_started_pipe(self) -> int:
-        path = self._task["started_pipe"]
-        return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC) if path else -1
-
     def _start(self) -> str:
         """Run runc; gives an error text, empty when the container runs."""
         task = self._task
@@ -86,17 +83,22 @@ class Shim:
         command = [task["runc"], "--root", task["runc_root"], "--log", log_file]
         command += ["--log-format", "json", "run", "--detach", "--pid-file", pid_file]
         command += ["--bundle", self._folder]
-        if task["terminal"]:
-            returncode = self._start_with_terminal(command)
-        else:
-            returncode = self._start_with_pipes(command)
+        inherited = [self._control.theirs.fileno()]
+        if task["start_file"]:
+            inherited.append(sealed(_read_whole(task["start_file"])))
+        command += ["--preserve-fds", str(len(inherited))]
+        start = self._start_with_terminal if task["terminal"] else self._start_with_pipes
+        returncode = start(command, inherited)
+        self._control.theirs.close()
+        for fd in inherited[1:]:
+            os.close(fd)
         if returncode:
             return _last_error(log_file) or f"runc failed with exit code {returncode}"
         with open(pid_file, encoding="ascii") as file:  # noqa: PTH123 - as above
             self._pid = int(file.read())
         return ""
 
-    def _start_with_pipes(self, command: list[str]) -> int:
+    def _start_with_pipes(self, command: list[str], inherited: list[int]) -> int:
         stdout, stdout_end = os.pipe2(os.O_CLOEXEC)
         stderr, stderr_end = os.pipe2(os.O_CLOEXEC)
         if self._task["stdin"]:
@@ -105,32 +107,32 @@ class Shim:
             self._attached.take_input(stdin, once=self._task["stdin_once"])
         else:
             stdin_end = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
-        returncode = subprocess.call(
-            [*command, self._task["id"]], stdin=stdin_end, stdout=stdout_end, stderr=stderr_end
-        )
-        for fd in (stdin_end, stdout_end, stderr_end):
+        standard = [stdin_end, stdout_end, stderr_end]
+        pid = spawn([*command, self._task["id"]], [*standard, *inherited])
+        for fd in standard:
             os.close(fd)
         self._outputs = {stdout: "stdout", stderr: "stderr"}
-        return returncode
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-    def _start_with_terminal(self, command: list[str]) -> int:
+    def _start_with_terminal(self, command: list[str], inherited: list[int]) -> int:
         path = self._task["socket"] + ".tty"
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
         listener.listen(1)
-        process = subprocess.Popen(
-            [*command, "--console-socket", path, self._task["id"]],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        command = [*command, "--console-socket", path, self._task["id"]]
+        pid = spawn(command, [0, 1, 2, *inherited])  # these are /dev/null
+        ended = 0
         try:
-            while process.poll() is None and not select.select([listener], [], [], 0.05)[0]:
-                pass
-            if process.poll() is None or select.select([listener], [], [], 0)[0]:
+            while not ended and not select.select([listener], [], [], 0.05)[0]:
+                ended, status = os.waitpid(pid, os.WNOHANG)
+            if select.select([listener], [], [], 0)[0]:
                 peer, _ = listener.accept()
                 with peer:
                     _, fds, _, _ = socket.recv_fds(peer, 4096, 1)
                 self._take_terminal(fds[0])
-            return process.wait()
+            if not ended:
+                _, status = os.waitpid(pid, 0)
+            return os.waitstatus_to_exitcode(status)
         finally:
             listener.close()
             os.unlink(path)  # noqa: PTH108 - as above
@@ -138,23 +140,25 @@ class Shim:
     def _take_terminal(self, fd: int) -> None:
         attributes = termios.tcgetattr(fd)
         attributes[1] &= ~termios.ONLCR  # Wine ends lines with CR LF itself
-        if self._task["started_pipe"]:
+        if self._task["start_file"]:
             attributes[0] &= ~termios.ICRNL  # a CR typed before Wine is up stays one
         termios.tcsetattr(fd, termios.TCSANOW, attributes)
         self._outputs = {fd: "stdout"}
         self._attached.take_input(os.dup(fd), once=False, terminal=True)
 
-    def _wait_for_program(self, started_pipe: int) -> int:
-        """Wait until the program itself runs; gives the Windows error number if it could not."""
-        if started_pipe < 0:
-            return 0
+    def _wait_for_program(self) -> int:
+        """Wait until the program itself can run; gives the Windows error number if it cannot."""
         end = time.monotonic() + START_LIMIT_S
-        try:
-            while self._status is None and time.monotonic() < end:
-                if started_pipe in self._turn(started_pipe):
-                    return int(os.read(started_pipe, 64).split()[0])
-        finally:
-            os.close(started_pipe)
+        while self._status is None and time.monotonic() < end:
+            if self._control.fileno() not in self._turn(self._control.fileno()):
+                continue
+            try:
+                failure = self._control.take_started()
+            except EOFError:
+                break
+            if failure is not None:
+                self._control.go_on()
+                return failure
         return 0
 
     def _turn(self, extra: int | None) -> list[int]:
@@ -211,7 +215,7 @@ class Shim:
         result = {
             "finished_at": time.time_ns(),
             "wait_status": self._status,
-            "status": _read(self._task["status_file"]),
+            "status": self._control.status(),
             "oom_kills": _oom_kills(self._task["oom_files"]),
         }
         temporary = self._folder + "/.exit.json"
@@ -232,12 +236,9 @@ def _drop_standard_streams() -> None:
     os.close(null)
 
 
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123 - as above
-            return file.read(64).strip()
-    except OSError:
-        return ""
+def _read_whole(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123 - as above
+        return file.read()
 
 
 def _oom_kills(paths: list[str]) -> int:

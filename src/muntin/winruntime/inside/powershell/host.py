@@ -199,8 +199,8 @@ class Host:
         status = self.unix_environ.get("WCINIT_STATUS")
         if status and not 0 <= code <= 255:
             try:
-                with open(status, "w", encoding="ascii") as file:
-                    file.write(str(code & 0xFFFFFFFF))
+                with open(int(status) if status.isdigit() else status, "wb", 0) as file:
+                    file.write(b"%d" % (code & 0xFFFFFFFF))
             except OSError:
                 pass  # the runtime falls back to the eight bits below
         return code & 0xFF or (1 if code else 0)
