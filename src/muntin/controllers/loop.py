@@ -122,7 +122,7 @@ def _controllers(
         ReplicaSets(caches, config.features),
         ReplicationControllers(caches),
         StatefulSets(caches, config.features),
-        DaemonSets(caches),
+        DaemonSets(caches, config.features),
         Jobs(caches, config.features),
         JobOrphans(caches),
         CronJobs(caches, config.features),

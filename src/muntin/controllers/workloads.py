@@ -231,7 +231,8 @@ class DaemonSets:
     name = "daemonset-controller"
     account = "daemon-set-controller"
 
-    def __init__(self, caches: Caches) -> None:
+    def __init__(self, caches: Caches, features: Set[ApiFeature]) -> None:
+        self._features = features
         self._daemon_sets = caches.use(DAEMON_SETS, NAMESPACE)
         self._pods = _owned(caches, PODS)
         self._revisions = _owned(caches, CONTROLLER_REVISIONS)
@@ -267,6 +268,7 @@ class DaemonSets:
         waits = self._waits.get(round.key, {})
         snapshot = daemonset.Snapshot(
             daemon_set=daemon_set,
+            features=self._features,
             nodes=sorted(self._nodes, key=key_of),
             pods=owned_or_stray(self._pods, daemon_set),
             revisions=owned_or_stray(self._revisions, daemon_set),

@@ -69,6 +69,7 @@ class ApiFeature(StrEnum):
     STATEFUL_REPLACED_UNSAID = "stateful-replaced-unsaid"
     STATEFUL_VERBS_CAPITAL = "stateful-verbs-capital"
     TERMINATING_REPLICAS = "terminating-replicas"
+    ZERO_TIMES_OMITTED = "zero-times-omitted"
     NAMESPACED_PODS_FIRST = "namespaced-pods-first"
     SERVICE_CIDRS = "service-cidrs"
     NAMELESS_REFERENCES = "nameless-references"
@@ -208,6 +209,9 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.STATEFUL_VERBS_CAPITAL: (1, 36),
     # Replica sets and deployments count pods that are ending. Source: KEP 3973.
     ApiFeature.TERMINATING_REPLICAS: (1, 35),
+    # A creationTimestamp that nobody has set is left out; before, it was null.
+    # Source: kubernetes/kubernetes#130989.
+    ApiFeature.ZERO_TIMES_OMITTED: (1, 34),
     # Of a namespace that is deleted the pods go before all else. Source: KEP 5080.
     ApiFeature.NAMESPACED_PODS_FIRST: (1, 33),
     # Services get addresses of every ServiceCIDR that is ready. Source: KEP 1880, CHANGELOG-1.33.

@@ -23,7 +23,7 @@ def stateful_set(replicas=3, image="one", **spec):
 
 
 def revision(image="one", number=1):
-    made = newest(stateful_set(image=image), []).obj
+    made = newest(stateful_set(image=image), [], with_null=False).obj
     name = made["metadata"]["name"]
     made["metadata"].update(uid=f"uid-{name}", resourceVersion="1")
     return {**made, "revision": number}
@@ -331,6 +331,15 @@ def test_a_pod_made_during_an_update_is_of_the_revision_of_its_place(update, exp
     (create,) = [row for row in decide(owner, [], BOTH) if isinstance(row, Create)]
     assert create.obj["metadata"]["labels"][REVISION_LABEL] == named(expected)
     assert create.obj["spec"]["containers"][0]["image"] == expected
+
+
+def test_a_revision_has_the_bytes_of_its_version():
+    owner = stateful_set()
+    made = newest(owner, [], with_null=True).obj
+    assert list(made["data"]["spec"]["template"]) == ["$patch", "metadata", "spec"]
+    assert list(made["data"]["spec"]["template"]["metadata"]) == ["creationTimestamp", "labels"]
+    assert made["data"]["spec"]["template"]["metadata"]["creationTimestamp"] is None
+    assert newest(owner, [made], with_null=False) is made
 
 
 def test_going_back_makes_the_old_revision_the_newest():

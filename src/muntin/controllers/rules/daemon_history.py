@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from muntin.controllers.rules.actions import Action, Delete, Object, Patch, Update
-from muntin.controllers.rules.controller_revision import DEFAULT_HISTORY, patch_of, revision_of
+from muntin.controllers.rules.controller_revision import DEFAULT_HISTORY, is_of, revision_of
 from muntin.controllers.rules.ownership import is_controlled_by
 from muntin.controllers.rules.templates import template_hash
 from muntin.model import pods
@@ -29,8 +29,7 @@ def current_revision(daemon_set: Object, revisions: Sequence[Object]) -> Object 
 
 
 def _equal(daemon_set: Object, revisions: Sequence[Object]) -> list[Object]:
-    wanted = patch_of(daemon_set)
-    return [row for row in _owned(daemon_set, revisions) if row.get("data") == wanted]
+    return [row for row in _owned(daemon_set, revisions) if is_of(row, daemon_set)]
 
 
 def _number(revision: Object) -> int:
@@ -42,9 +41,13 @@ def _owned(daemon_set: Object, revisions: Sequence[Object]) -> list[Object]:
 
 
 def history_actions(
-    daemon_set: Object, revisions: Sequence[Object], owned_pods: Sequence[Object]
-) -> list[Action]:
-    """The revision to create, or to make the newest again, and those that are too many."""
+    daemon_set: Object, revisions: Sequence[Object], owned_pods: Sequence[Object], *,
+    with_null: bool,
+) -> list[Action]:  # fmt: skip
+    """The revision to create, or to make the newest again, and those that are too many.
+
+    ``with_null``: see `patch_of`.
+    """
     owned = _owned(daemon_set, revisions)
     nameless = [row for row in owned if not revision_hash(row)]
     if nameless:
@@ -53,7 +56,7 @@ def history_actions(
     equal = _equal(daemon_set, revisions)
     number = max((_number(row) for row in owned if row not in equal), default=0) + 1
     if current is None:
-        return [_create(daemon_set, revisions, number)]
+        return [_create(daemon_set, revisions, number, with_null=with_null)]
     if len(equal) > 1:
         return _merge(current, equal, owned_pods)
     if _number(current) < number:
@@ -93,7 +96,9 @@ def _merge(kept: Object, equal: Sequence[Object], owned_pods: Sequence[Object]) 
     return [*relabelled, *(Delete(resource=CONTROLLER_REVISIONS, obj=row) for row in others)]
 
 
-def _create(daemon_set: Object, revisions: Sequence[Object], number: int) -> Action:
+def _create(
+    daemon_set: Object, revisions: Sequence[Object], number: int, *, with_null: bool
+) -> Action:
     collisions = int((daemon_set.get("status") or {}).get("collisionCount") or 0)
     digest = template_hash(daemon_set["spec"]["template"], collisions)
     name = f"{daemon_set['metadata']['name']}-{digest}"
@@ -101,4 +106,4 @@ def _create(daemon_set: Object, revisions: Sequence[Object], number: int) -> Act
         status = {**(daemon_set.get("status") or {}), "collisionCount": collisions + 1}
         taken = {**daemon_set, "status": status}
         return Update(resource=DAEMON_SETS, obj=taken, subresource="status")
-    return revision_of(daemon_set, name, {HASH_LABEL: digest}, number)
+    return revision_of(daemon_set, name, {HASH_LABEL: digest}, number, with_null=with_null)

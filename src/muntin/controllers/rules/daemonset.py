@@ -5,7 +5,7 @@ Source: kubernetes v1.36 pkg/controller/daemon/{daemon_controller,update}.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from muntin.controllers.rules import daemon_placement as placement
@@ -42,6 +42,7 @@ from muntin.controllers.rules.ownership import claim
 from muntin.controllers.rules.replicaset import BURST, pod_created, pod_deleted
 from muntin.controllers.rules.templates import pod_from_template
 from muntin.model import pods
+from muntin.model.features import ApiFeature
 from muntin.model.resources import CONTROLLER_REVISIONS, PODS
 from muntin.model.selectors import labels_of
 
@@ -57,6 +58,7 @@ class Snapshot:
     nodes: Sequence[Object]
     pods: Sequence[Object]
     revisions: Sequence[Object] = ()
+    features: Set[ApiFeature] = frozenset(ApiFeature)
     failure: Failure | None = None
     waits: Mapping[str, Wait] = field(default_factory=dict)
 
@@ -78,7 +80,12 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     fleet = fleet_of(daemon_set, snapshot.nodes, claimed.owned, digest, now)
     actions: list[Action] = []
     if not pods.is_deleting(daemon_set):
-        actions = history_actions(daemon_set, snapshot.revisions, claimed.owned)
+        actions = history_actions(
+            daemon_set,
+            snapshot.revisions,
+            claimed.owned,
+            with_null=ApiFeature.ZERO_TIMES_OMITTED not in snapshot.features,
+        )
         if actions:
             return actions
         actions = _place(fleet, snapshot.waits)

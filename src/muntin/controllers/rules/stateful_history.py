@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from muntin.controllers.rules.actions import Action, Delete, Object, Update
-from muntin.controllers.rules.controller_revision import DEFAULT_HISTORY, patch_of, revision_of
+from muntin.controllers.rules.controller_revision import DEFAULT_HISTORY, is_of, revision_of
 from muntin.controllers.rules.templates import template_hash
 from muntin.model import pods
 from muntin.model.resources import CONTROLLER_REVISIONS, STATEFUL_SETS
@@ -36,22 +36,25 @@ def template_of(revision: Object) -> Object:
     return {key: value for key, value in template.items() if key != "$patch"}
 
 
-def newest(stateful_set: Object, revisions: Sequence[Object]) -> Object | Action:
+def newest(
+    stateful_set: Object, revisions: Sequence[Object], *, with_null: bool
+) -> Object | Action:
     """The revision of the template as it is now; or the action that makes it the newest.
 
-    ``revisions`` are the set's own, in order.
+    ``revisions`` are the set's own, in order. ``with_null``: see `patch_of`.
     """
-    wanted = patch_of(stateful_set)
     number = int(revisions[-1].get("revision", 0)) + 1 if revisions else 1
-    equal = [row for row in revisions if row.get("data") == wanted]
+    equal = [row for row in revisions if is_of(row, stateful_set)]
     if not equal:
-        return _create(stateful_set, revisions, number)
-    if revisions[-1].get("data") == wanted:
+        return _create(stateful_set, revisions, number, with_null=with_null)
+    if equal[-1] is revisions[-1]:
         return revisions[-1]
     return Update(resource=CONTROLLER_REVISIONS, obj={**equal[-1], "revision": number})
 
 
-def _create(stateful_set: Object, revisions: Sequence[Object], number: int) -> Action:
+def _create(
+    stateful_set: Object, revisions: Sequence[Object], number: int, *, with_null: bool
+) -> Action:
     status = stateful_set.get("status") or {}
     collisions = int(status.get("collisionCount") or 0)
     digest = template_hash(stateful_set["spec"]["template"], collisions)
@@ -60,7 +63,7 @@ def _create(stateful_set: Object, revisions: Sequence[Object], number: int) -> A
         taken = {"replicas": 0, **status, "collisionCount": collisions + 1}
         obj = {**stateful_set, "status": taken}
         return Update(resource=STATEFUL_SETS, obj=obj, subresource="status")
-    return revision_of(stateful_set, name, {HASH_LABEL: digest}, number)
+    return revision_of(stateful_set, name, {HASH_LABEL: digest}, number, with_null=with_null)
 
 
 def surplus(

@@ -55,7 +55,9 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     if claimed.patches:
         return list(claimed.patches)
     revisions = history.in_order(row for row in matching if is_controlled_by(row, stateful_set))
-    update = history.newest(stateful_set, revisions)
+    update = history.newest(
+        stateful_set, revisions, with_null=ApiFeature.ZERO_TIMES_OMITTED not in snapshot.features
+    )
     if not isinstance(update, dict):
         return [] if pods.is_deleting(stateful_set) else [update]
     known = (stateful_set.get("status") or {}).get("currentRevision")
