@@ -251,7 +251,7 @@ def test_what_the_runtime_is_sent(tmp_path: Path) -> None:
         pod_dir = f"C:\\var\\lib\\kubelet\\pods\\{uid}"
         mounts = {one["container_path"]: one for one in config["mounts"]}
         data = mounts["c:/data"]["host_path"]
-        assert data == f"{pod_dir}\\volumes\\kubernetes.io~empty-dir\\data\\Logs"
+        assert data == f"{pod_dir}\\volume-subpaths\\data\\web\\0"
         assert mounts["D:\\host"] == {
             "container_path": "D:\\host",
             "host_path": "c:/Programs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,26 +15,30 @@ from muntin.cluster.fabric_plan import RELAY_DNS
 from muntin.cluster.node_files import LinuxNodeFiles
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit import supervised
+from muntin.kit.safe_paths import open_beneath
+from muntin.kit.trees import remove_tree
 from muntin.kubelet import loop as kubelet
 from muntin.kubelet import platform
 from muntin.kubelet.facts import linux_facts
+from muntin.kubelet.node_files import closing
 
 
 async def run(config: ClusterConfig, row: NodeConfig) -> None:
     """Kubelet and proxy of the node ``row``, until cancelled."""
     paths = ClusterPaths(config.name)
     socket = linux_containerd.paths_of(paths, row.name).socket
-    root = paths.node_state(row.name) / "root"
-    (root / "etc").mkdir(parents=True, exist_ok=True)
-    (root / "etc/hosts").write_text(f"127.0.0.1 localhost\n{row.address} {row.name}\n")
+    state = paths.node_state(row.name)
+    files = LinuxNodeFiles(state)
+    files.prepare()
+    _write(files, "hosts", f"127.0.0.1 localhost\n{row.address} {row.name}\n")
     settings = node_agent.kubelet_config(
         config,
         row,
         platform=platform.linux(row.kubernetes),
-        facts=linux_facts(row.name, root),
-        files=LinuxNodeFiles(root),
+        facts=linux_facts(row.name, state),
+        files=files,
     )
-    settings = replace(settings, resolv_conf=_write_resolver(config, root))
+    settings = replace(settings, resolv_conf=_write_resolver(config, state, files))
     client = node_agent.client(config, certificate_names.kubelet_client(row.name))
     await linux_containerd.listening(socket)
     imported = asyncio.Event()
@@ -45,8 +50,22 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
         group.start("proxy", partial(proxies.run_on_linux, config, row.name, proxy_client))
 
 
-def _write_resolver(config: ClusterConfig, root: Path) -> str:
-    """The resolv.conf of the node, for pods that ask whoever the node asks."""
-    path = root / "etc/resolv.conf"
-    path.write_text(f"nameserver {RELAY_DNS}\n" if config.networking.egress else "")
-    return str(path)
+def _write_resolver(config: ClusterConfig, state: Path, files: LinuxNodeFiles) -> str:
+    """The resolv.conf of the node, for pods that ask whoever the node asks.
+
+    The kubelet reads its own copy: pods may change the node's /etc.
+    """
+    text = f"nameserver {RELAY_DNS}\n" if config.networking.egress else ""
+    _write(files, "resolv.conf", text)
+    own = state / "resolv.conf"
+    own.write_text(text)
+    return str(own)
+
+
+def _write(files: LinuxNodeFiles, name: str, text: str) -> None:
+    """Make ``name`` in the node's /etc a new file, whatever a pod has put there."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with closing(files.make_host_folders("/etc")) as folder:
+        remove_tree(folder, name)
+        with os.fdopen(open_beneath(folder, name, flags, 0o644), "w") as file:
+            file.write(text)

@@ -7,9 +7,7 @@ They go with the rest of the cluster's state at ``muntin down``.
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import os
 from typing import Any
 
 from muntin.cluster.config import ClusterConfig, NodeConfig, Os
@@ -19,6 +17,7 @@ from muntin.cluster.put import put
 from muntin.controllers.local_volumes import LocalVolumes
 from muntin.controllers.rules.local_volumes import PROVISIONER
 from muntin.kit.errors import AlreadyExists, Internal, NotFound
+from muntin.kubelet.node_files import RootedFiles, closing
 from muntin.model.resources import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -37,44 +36,39 @@ class NodeDirectories:
 
     def __init__(self, config: ClusterConfig) -> None:
         paths = ClusterPaths(config.name)
-        self._local: Mapping[str, Callable[[str], Path]] = {
-            node.name: _files(paths, node) for node in config.nodes
-        }
+        self._files = {node.name: _files(paths, node) for node in config.nodes}
 
     async def make(self, node: str, path: str) -> None:
         """Make the directory, for everybody to write to."""
-        local = self._find(node, path)
+        files = self._find(node)
         try:
-            local.mkdir(parents=True, exist_ok=True)
-            local.chmod(0o777)
+            os.close(files.make_host_folders(path))
+            with closing(files.open_host(path, os.O_RDONLY | os.O_DIRECTORY)) as folder:
+                os.fchmod(folder, 0o777)
         except OSError as err:
             raise Internal(f"{path} on {node}: {err.strerror or err}") from err
 
     async def remove(self, node: str, path: str) -> None:
         """Remove the directory with all that is in it."""
         try:
-            local = self._find(node, path)
+            files = self._find(node)
         except NotFound:
             return  # the node is gone, and its disk with it
         try:
-            await asyncio.to_thread(shutil.rmtree, local)
-        except FileNotFoundError:
-            return
+            await asyncio.to_thread(files.remove_host, path)
         except OSError as err:
             raise Internal(f"{path} on {node}: {err.strerror or err}") from err
 
-    def _find(self, node: str, path: str) -> Path:
-        local = self._local.get(node)
-        if local is None:
+    def _find(self, node: str) -> RootedFiles:
+        files = self._files.get(node)
+        if files is None:
             raise NotFound(f"{node} is no node of this machine")
-        return local(path)
+        return files
 
 
-def _files(paths: ClusterPaths, node: NodeConfig) -> Callable[[str], Path]:
+def _files(paths: ClusterPaths, node: NodeConfig) -> RootedFiles:
     state = paths.node_state(node.name)
-    if node.os is Os.WINDOWS:
-        return WindowsNodeFiles(state / "c").local
-    return LinuxNodeFiles(state / "root").local
+    return WindowsNodeFiles(state / "c") if node.os is Os.WINDOWS else LinuxNodeFiles(state)
 
 
 def objects() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

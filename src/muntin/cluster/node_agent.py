@@ -6,7 +6,8 @@ from muntin.cluster import certificate_names
 from muntin.cluster.config import ClusterConfig, NodeConfig, Os
 from muntin.cluster.paths import ClusterPaths
 from muntin.kubelet.config import KubeletConfig, NodeFacts
-from muntin.kubelet.platform import NodeFiles, Platform
+from muntin.kubelet.node_files import NodeFiles
+from muntin.kubelet.platform import Platform
 from muntin.model.windows_releases import git_version
 from muntin.seams.kube.client import Client
 from muntin.seams.kube.http import HttpTransport, ServerConfig

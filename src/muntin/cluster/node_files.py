@@ -2,49 +2,90 @@
 
 A Linux node sees the machine's programs and kernel interfaces, and for all else its own root; a
 Windows node has a folder that stands for its C: drive. A kubelet on a machine of its own uses
-``muntin.kubelet.platform.OwnFiles`` instead.
+``muntin.kubelet.node_files.OwnFiles`` instead.
 """
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+import os
+import posixpath
+from pathlib import Path
 
+from muntin.kit.safe_paths import bind_mount, make_folders, open_in_root
+from muntin.kubelet.node_files import RootedFiles, closing
 from muntin.winruntime.windows_paths import HostDrive
 
 SHARED = ("/bin", "/dev", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
 """What nodes of one machine have in common: a hostPath there is the machine's own."""
 
+_PROGRAMS = ("/bin", "/lib", "/lib64", "/sbin", "/usr")
+"""Those of the shared paths that pods may only read, whatever their user."""
 
-class LinuxNodeFiles:
-    """Paths of a Linux node below ``root``, but for the shared ones."""
+_OWN = {"/var/lib/kubelet": "kubelet", "/var/log/pods": "pod-logs"}
+"""The kubelet's own folders, and their names beside the node's root. containerd resolves paths
+below them by name, so no container may change what is there."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
 
-    def local(self, path: str) -> Path:
-        """Where ``path`` of the node is; a ``..`` never leads out of the root."""
-        pure = PurePosixPath("/")
-        for part in PurePosixPath(path).parts:
-            pure = pure.parent if part == ".." else pure / part
-        if any(str(pure) == shared or str(pure).startswith(f"{shared}/") for shared in SHARED):
-            return Path(pure)
-        return self._root / pure.relative_to("/")
+class LinuxNodeFiles(RootedFiles):
+    """Paths of a Linux node whose state is in the folder ``state``."""
+
+    runtime_resolves = False
+
+    def __init__(self, state: Path) -> None:
+        super().__init__(state / "root")
+        self._state = state
+
+    def prepare(self) -> None:
+        """Make the node's folders, and show its root the kubelet's own, read-only, as a node has
+        them: log collectors read the logs of pods there."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        for path, name in _OWN.items():
+            own = self._state / name
+            own.mkdir(exist_ok=True)
+            make_folders(self._root, path.lstrip("/"))
+            with (
+                closing(os.open(own, os.O_PATH | os.O_DIRECTORY)) as source,
+                closing(open_in_root(self._root, path, os.O_PATH | os.O_DIRECTORY)) as target,
+            ):
+                if not os.path.samestat(os.fstat(source), os.fstat(target)):
+                    bind_mount(source, target, read_only=True, recursive=False, private=True)
+
+    def _own_place(self, path: str) -> tuple[Path, str]:
+        plain = _plain(path)
+        for top, name in _OWN.items():
+            if _is_below(plain, top):
+                return self._state / name, plain[len(top) + 1 :] or "."
+        return self._host_place(path)
+
+    def _host_place(self, path: str) -> tuple[Path, str]:
+        plain = _plain(path)
+        is_shared = any(_is_below(plain, top) for top in SHARED)
+        return Path("/") if is_shared else self._root, plain[1:] or "."
+
+    def is_read_only(self, path: str) -> bool:
+        return any(_is_below(_plain(path), top) for top in _PROGRAMS)
 
     def runtime(self, path: str) -> str:
-        """containerd runs on the machine itself, so it is told where the file really is."""
-        return str(self.local(path))
+        """containerd runs on the machine itself, so it is given the place on the machine."""
+        root, below = self._own_place(path)
+        return str(root / below)
 
 
-class WindowsNodeFiles:
-    """Paths of a Windows node; its runtime is told them as they are."""
+class WindowsNodeFiles(RootedFiles):
+    """Paths of a Windows node; its runtime knows them, and resolves them inside the drive."""
 
     def __init__(self, drive: Path) -> None:
+        super().__init__(drive)
         self._drive = HostDrive(drive)
 
-    def local(self, path: str) -> Path:
-        """Where ``path`` of the node is."""
-        return self._drive.local(path)
+    def _host_place(self, path: str) -> tuple[Path, str]:
+        return self._root, self._drive.relative(path)
 
-    def runtime(self, path: str) -> str:
-        """The runtime knows Windows paths."""
-        return path
+
+def _plain(path: str) -> str:
+    """Absolute, without ``..``: what leads above the root stays there."""
+    return "/" + posixpath.normpath("/" + path).lstrip("/")
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top}/")

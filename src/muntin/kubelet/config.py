@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from muntin.kubelet.platform import NodeFiles, OwnFiles, Platform
+from muntin.kubelet.node_files import NodeFiles, OwnFiles
+from muntin.kubelet.platform import Platform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,42 @@ import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import BinaryIO
 
 from muntin.kit.clock import Clock, parse_rfc3339
+from muntin.kit.safe_paths import open_regular
+from muntin.kubelet.node_files import NodeFiles, closing
 
 BLOCK = 32 * 1024
+MAX_LINE_BYTES = 1024 * 1024
+"""Runtimes cut lines at 16 KiB: what is longer is not a log, and is left out."""
 POLL_S = 0.1
+
+Opener = Callable[[], BinaryIO]
+"""Opens the log that has the name now."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """The log ``name`` in ``folder``, a path of the node. Each use resolves it inside the node's
+    root, and takes regular files only."""
+
+    files: NodeFiles
+    folder: str
+    name: str
+
+    def open(self) -> BinaryIO:
+        """
+        Raises:
+            OSError: it cannot be opened.
+            Invalid: it is not a regular file.
+        """
+        with closing(self.directory()) as directory:
+            return os.fdopen(open_regular(directory, self.name, os.O_RDONLY), "rb")
+
+    def directory(self) -> int:
+        """A descriptor of the folder."""
+        return self.files.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,36 +107,34 @@ def _seconds(stamp: str) -> float:
     return parse_rfc3339(f"{head}.{digits[:6]}{tail[len(digits) :]}")
 
 
-def tail_offset(path: Path, lines: int) -> int:
+def tail_offset(file: BinaryIO, lines: int) -> int:
     """Where the last ``lines`` lines of the file begin."""
-    size = path.stat().st_size
+    size = os.fstat(file.fileno()).st_size
     if lines <= 0:
         return size
-    with path.open("rb") as file:
-        end, found = size, 0
-        while end > 0:
-            start = max(0, end - BLOCK)
-            file.seek(start)
-            block = file.read(end - start)
-            at = len(block)
-            while (at := block.rfind(b"\n", 0, at)) >= 0:
-                if start + at == size - 1:
-                    continue  # the newline that ends the last line
-                found += 1
-                if found == lines:
-                    return start + at + 1
-            end = start
+    end, found = size, 0
+    while end > 0:
+        start = max(0, end - BLOCK)
+        file.seek(start)
+        block = file.read(end - start)
+        at = len(block)
+        while (at := block.rfind(b"\n", 0, at)) >= 0:
+            if start + at == size - 1:
+                continue  # the newline that ends the last line
+            found += 1
+            if found == lines:
+                return start + at + 1
+        end = start
     return 0
 
 
 async def read_log(
-    path: Path, options: LogOptions, clock: Clock, ended: Callable[[], Awaitable[bool]]
+    opener: Opener, options: LogOptions, clock: Clock, ended: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[bytes]:
     """The log as the options ask for it; following goes on until ``ended`` and the file's end."""
     left = options.limit_bytes
-    start = 0 if options.tail_lines is None else tail_offset(path, options.tail_lines)
     begins = True
-    async for line in _lines(path, start, options.follow, clock, ended):
+    async for line in _lines(opener, options.tail_lines, options.follow, clock, ended):
         data = render(line, options, begins=begins)
         if data:
             begins = not line.partial
@@ -120,25 +148,30 @@ async def read_log(
 
 
 async def _lines(
-    path: Path, start: int, follow: bool, clock: Clock, ended: Callable[[], Awaitable[bool]]
+    opener: Opener,
+    tail: int | None,
+    follow: bool,
+    clock: Clock,
+    ended: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[Line]:
-    file = path.open("rb")
+    file = opener()
     try:
-        file.seek(start)
+        file.seek(0 if tail is None else tail_offset(file, tail))
         rest = b""
         last_look = False
         while True:
             block = file.read(BLOCK)
             if block:
                 *whole, rest = (rest + block).split(b"\n")
+                rest = rest if len(rest) <= MAX_LINE_BYTES else b""
                 for line in filter(None, map(parse_line, whole)):
                     yield line
                 continue
             if not follow or last_look:
                 return
-            if _rotated(path, file.fileno()):
+            if (newer := _newer(opener, file)) is not None:
                 file.close()
-                file = path.open("rb")
+                file = newer
                 continue
             last_look = await ended()
             if not last_look:
@@ -147,21 +180,26 @@ async def _lines(
         file.close()
 
 
-def _rotated(path: Path, descriptor: int) -> bool:
-    """Whether the name leads to another file now, or to none yet."""
+def _newer(opener: Opener, file: BinaryIO) -> BinaryIO | None:
+    """The file that has the name now, if it is another one."""
     try:
-        return path.stat().st_ino != os.fstat(descriptor).st_ino
+        newer = opener()
     except FileNotFoundError:
-        return False
+        return None
+    if os.path.samestat(os.fstat(newer.fileno()), os.fstat(file.fileno())):
+        newer.close()
+        return None
+    return newer
 
 
-def last_lines(path: Path, *, lines: int, max_bytes: int) -> str:
+def last_lines(opener: Opener, *, lines: int, max_bytes: int) -> str:
     """The last ``lines`` lines as the program wrote them, at most ``max_bytes``."""
-    return b"".join(_tail(path, lines))[-max_bytes:].decode("utf-8", "replace")
+    return b"".join(_tail(opener, lines))[-max_bytes:].decode("utf-8", "replace")
 
 
-def _tail(path: Path, lines: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        file.seek(tail_offset(path, lines))
-        for line in filter(None, map(parse_line, file)):
+def _tail(opener: Opener, lines: int) -> Iterator[bytes]:
+    with opener() as file:
+        file.seek(tail_offset(file, lines))
+        rows = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
+        for line in filter(None, map(parse_line, rows)):
             yield render(line, LogOptions())

@@ -9,12 +9,15 @@ the next kubelet takes them over.
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
 from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
+from muntin.kit.errors import Invalid
 from muntin.kit.log import fields, object_ref
+from muntin.kit.safe_paths import read_bounded
 from muntin.kubelet.admission import Rejection, admit
 from muntin.kubelet.backoff import Backoff
 from muntin.kubelet.config import KubeletConfig
@@ -22,6 +25,7 @@ from muntin.kubelet.context import Context
 from muntin.kubelet.dns_config import HostResolver, parse_resolv_conf
 from muntin.kubelet.images import ImagePuller
 from muntin.kubelet.node import NodeAgent, NodeLease
+from muntin.kubelet.node_files import NodeFiles, closing
 from muntin.kubelet.node_object import allocatable
 from muntin.kubelet.objects import ObjectCache
 from muntin.kubelet.orphans import remove_orphan
@@ -39,6 +43,8 @@ from muntin.seams.kube.events import EventRecorder
 from muntin.seams.kube.informer import Informer, OnChange
 
 log = logging.getLogger(__name__)
+
+MAX_HOSTS_BYTES = 1024 * 1024
 
 
 class Kubelet:
@@ -194,6 +200,15 @@ def _key(pod: Object) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
+def _node_hosts(files: NodeFiles) -> str:
+    """The node's own hosts file, for pods on its network; pods may have put anything there."""
+    try:
+        with closing(files.open_host("/etc", os.O_PATH | os.O_DIRECTORY)) as folder:
+            return read_bounded(folder, "hosts", MAX_HOSTS_BYTES).decode("utf-8", "replace")
+    except (OSError, Invalid):
+        return ""
+
+
 def _context(
     config: KubeletConfig, client: KubeClient, cri: CriClient, clock: Clock, services: Any
 ) -> Context:
@@ -204,8 +219,7 @@ def _context(
         if config.resolv_conf:
             text = Path(config.resolv_conf).read_text(encoding="utf-8")
             resolver = parse_resolv_conf(text)
-        hosts_path = config.files.local("/etc/hosts")
-        hosts = hosts_path.read_text(encoding="utf-8") if hosts_path.is_file() else ""
+        hosts = _node_hosts(config.files)
     return Context(
         config=config,
         client=client,

@@ -23,10 +23,10 @@ async def remove_orphan(context: Context, uid: str) -> None:
         await _stop(context, runtime)
         await stop_sandboxes(context, runtime)
         await remove_all(context, await observe(context.cri, uid, {}))
+        await context.volumes.remove(uid)
     except MuntinError as err:
         log.warning("orphan not removed, will retry", **fields(uid=uid, error=err))
         return
-    context.volumes.remove(uid)
     log.info("orphaned pod removed", **fields(uid=uid, containers=len(runtime.containers)))
 
 

@@ -9,33 +9,11 @@ from __future__ import annotations
 import ntpath
 import posixpath
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
 from muntin.model.gates import Profile, Version
 from muntin.model.kubelet_features import KubeletFeature, is_in
 from muntin.model.windows import Feature, is_open, is_open_on_linux
 from muntin.model.windows_releases import DEFAULT_KUBERNETES
-
-
-class NodeFiles(Protocol):
-    """The node's file system, however this process reaches it."""
-
-    def local(self, path: str) -> Path:
-        """Where this process finds ``path`` of the node."""
-
-    def runtime(self, path: str) -> str:
-        """How the node's container runtime is told ``path``."""
-
-
-class OwnFiles:
-    """The node's file system is this process's own: a kubelet on the machine it serves."""
-
-    def local(self, path: str) -> Path:
-        return Path(path)
-
-    def runtime(self, path: str) -> str:
-        return path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +50,10 @@ class Platform:
     def volume_dir(self, uid: str, plugin: str, name: str) -> str:
         """Where a volume lives; ``plugin`` such as ``kubernetes.io/empty-dir``."""
         return self.join(self.pod_dir(uid), "volumes", plugin.replace("/", "~"), name)
+
+    def sub_path(self, uid: str, volume: str, container: str, index: int) -> str:
+        """Where the mount number ``index`` of a container is shown to the runtime."""
+        return self.join(self.pod_dir(uid), "volume-subpaths", volume, container, str(index))
 
     def container_dir(self, uid: str, container: str) -> str:
         return self.join(self.pod_dir(uid), "containers", container)

@@ -172,9 +172,13 @@ class KubeletServer:
         worker = self._worker(namespace, name)
         options = log_options(query, self._context.clock.now())
         found = self._logged(worker, container, previous=_flag(query, "previous"))
-        path = worker.log_file(found)
-        if not path.is_file():
-            raise NotFound(f'failed to try resolving symlinks in path "{path}": no such file')
+        file = worker.log_file(found)
+        try:
+            file.open().close()
+        except (OSError, Invalid) as err:
+            path = self._context.config.platform.join(file.folder, file.name)
+            text = f'failed to try resolving symlinks in path "{path}": no such file'
+            raise NotFound(text) from err
 
         async def ended() -> bool:
             state = worker.runtime.newest(container)
@@ -182,7 +186,7 @@ class KubeletServer:
             return not running or worker.uid not in self._kubelet.workers
 
         async def body() -> AsyncIterator[bytes]:
-            async for piece in read_log(path, options, self._context.clock, ended):
+            async for piece in read_log(file.open, options, self._context.clock, ended):
                 yield piece
 
         return Response(200, TEXT, body())

@@ -6,11 +6,14 @@ Source: kubernetes v1.34 pkg/kubelet/kuberuntime/kuberuntime_container.go startC
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from muntin.kit.errors import MuntinError
+from muntin.kit.log import fields
 from muntin.kubelet.container_config import container_config
 from muntin.kubelet.context import Context
 from muntin.kubelet.credentials import auth_config
@@ -18,7 +21,7 @@ from muntin.kubelet.downward import field_value, resource_value
 from muntin.kubelet.environment import Sources, environment, references
 from muntin.kubelet.hooks import HookFailed, run_hook
 from muntin.kubelet.images import PullFailed
-from muntin.kubelet.mounts import container_mounts
+from muntin.kubelet.mounts import conceal_mounts, container_mounts
 from muntin.kubelet.plan import Start
 from muntin.kubelet.platform import Platform
 from muntin.kubelet.security import check_non_root
@@ -28,6 +31,8 @@ from muntin.kubelet.volumes.mounter import Volume
 from muntin.model.kubelet_features import KubeletFeature
 from muntin.seams.cri import Message, rpc_error_text
 from muntin.seams.kube import Object
+
+log = logging.getLogger(__name__)
 
 CONFIG_RETRY_S = 2.0
 FAILURE_RETRY_S = 10.0
@@ -70,6 +75,18 @@ async def start_container(context: Context, pod: Object, start: Start, place: Pl
         wait_s = min(max(0.1, err.retry_at - context.clock.now()), 300.0)
         raise StartFailed(err.note, wait_s) from err
     try:
+        container_id = await _create_and_start(context, pod, start, place, image, emit)
+    finally:
+        _conceal(context, pod, start.spec)
+    await _post_start(context, pod, start.spec, container_id, place, emit)
+    return container_id
+
+
+async def _create_and_start(
+    context: Context, pod: Object, start: Start, place: Place, image: Message, emit: Any
+) -> str:
+    name = start.spec["name"]
+    try:
         check_non_root(pod, start.spec, image, context.config.platform)
         request = await _request(context, pod, start, place, image)
     except (MuntinError, OSError) as err:
@@ -78,8 +95,15 @@ async def start_container(context: Context, pod: Object, start: Start, place: Pl
         raise StartFailed(Note("CreateContainerConfigError", text), CONFIG_RETRY_S) from err
     container_id = await _create(context, request, emit, name)
     await _start(context, container_id, emit, name)
-    await _post_start(context, pod, start.spec, container_id, place, emit)
     return container_id
+
+
+def _conceal(context: Context, pod: Object, spec: Mapping[str, Any]) -> None:
+    """Unmount what was mounted for the runtime to start the container."""
+    try:
+        conceal_mounts(pod, spec, context.config)
+    except (MuntinError, OSError) as err:
+        log.warning("mount not removed yet", **fields(container=spec["name"], error=err))
 
 
 async def _credentials(context: Context, pod: Object, image: str) -> Message | None:
@@ -160,9 +184,7 @@ async def _request(
     )
     meta, config = pod["metadata"], context.config
     logs = config.platform.log_dir(meta["namespace"], meta["name"], meta["uid"])
-    config.files.local(config.platform.join(logs, start.spec["name"])).mkdir(
-        parents=True, exist_ok=True
-    )
+    os.close(config.files.make_folders(config.platform.join(logs, start.spec["name"])))
     return {
         "pod_sandbox_id": place.sandbox_id,
         "config": container_config(

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Coroutine, Mapping
-from pathlib import Path
 from typing import Any
 
 from muntin.kit import supervised
@@ -24,6 +24,7 @@ from muntin.kubelet.container_config import DEFAULT_TERMINATION_PATH
 from muntin.kubelet.context import Context
 from muntin.kubelet.garbage import collect_dead
 from muntin.kubelet.log_rotation import is_full, rotate
+from muntin.kubelet.logs import LogFile
 from muntin.kubelet.mounts import termination_file, termination_message
 from muntin.kubelet.plan import Kill, Plan, Start, backoff_key, plan_pod
 from muntin.kubelet.probes.of_pod import PodProbes
@@ -116,12 +117,12 @@ class PodWorker:
         kinds = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
         return [row for kind in kinds for row in self.status.get(kind, ())]
 
-    def log_file(self, container: Container) -> Path:
-        """Where this process finds the log of that attempt."""
+    def log_file(self, container: Container) -> LogFile:
+        """The log of that attempt."""
         config, meta = self._context.config, self.pod["metadata"]
         directory = config.platform.log_dir(meta["namespace"], meta["name"], self.uid)
-        name = f"{container.attempt}.log"
-        return config.files.local(config.platform.join(directory, container.name, name))
+        folder = config.platform.join(directory, container.name)
+        return LogFile(config.files, folder, f"{container.attempt}.log")
 
     # -- life ----------------------------------------------------------------------------------
 
@@ -217,9 +218,9 @@ class PodWorker:
 
     async def _rotate_logs(self) -> None:
         for container in self.runtime.running:
-            path = self.log_file(container)
-            if is_full(path):
-                await rotate(self._context, path, container.id)
+            file = self.log_file(container)
+            if is_full(file):
+                await rotate(self._context, file, container.id)
 
     def _deadline(self) -> float | None:
         seconds = self.pod["spec"].get("activeDeadlineSeconds")
@@ -242,9 +243,11 @@ class PodWorker:
         spec = self._specs().get(container.name)
         if spec is None or not (spec.get("terminationMessagePath") or DEFAULT_TERMINATION_PATH):
             return ""
-        file = termination_file(self.pod, container.name, container.attempt, config)
+        folder, name = termination_file(self.pod, container.name, container.attempt, config)
         return termination_message(
-            config.files.local(file),
+            config.files,
+            folder,
+            name,
             self.log_file(container),
             container.exit_code,
             spec.get("terminationMessagePolicy", "File"),
@@ -339,8 +342,8 @@ class PodWorker:
             context.pod_event(self.pod, "Normal", REASON, sentence)
         config, meta = context.config, self.pod["metadata"]
         logs = config.platform.log_dir(meta["namespace"], meta["name"], meta["uid"])
-        config.files.local(logs).mkdir(parents=True, exist_ok=True)
         try:
+            os.close(config.files.make_folders(logs))
             handler = await self._runtime_handler()
             await context.cri.RunPodSandbox(
                 {"config": self._sandbox_config(attempt), "runtime_handler": handler},
@@ -459,7 +462,7 @@ class PodWorker:
         context, meta = self._context, self.pod["metadata"]
         if not self._gone:
             await self._status.flushed()
-        context.volumes.remove(self.uid)
+        await context.volumes.remove(self.uid)
         if not self._gone:
             with contextlib.suppress(NotFound):
                 await context.client.delete(
@@ -468,7 +471,7 @@ class PodWorker:
         await remove_all(context, await self._look())
         if not context.config.is_windows:
             remove_cgroup(pod_cgroup(context.config.cgroup_parent, self.pod))
-        context.volumes.remove_logs(meta["namespace"], meta["name"], self.uid)
+        await context.volumes.remove_logs(meta["namespace"], meta["name"], self.uid)
         context.restarts.forget(backoff_key(self.uid, one) for one in all_containers(self.pod))
 
 

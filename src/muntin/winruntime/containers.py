@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -35,9 +34,15 @@ from muntin.winruntime.launch import (
     write_folder,
 )
 from muntin.winruntime.lives import Lives
-from muntin.winruntime.mounts import bind_mounts
+from muntin.winruntime.mounts import bind_mounts, detach_mounts
 from muntin.winruntime.node import Node
-from muntin.winruntime.records import ContainerRecord, SandboxRecord, has_labels, new_id
+from muntin.winruntime.records import (
+    ContainerRecord,
+    SandboxRecord,
+    has_labels,
+    new_id,
+    remove_folder,
+)
 from muntin.winruntime.resources import limits
 
 log = logging.getLogger(__name__)
@@ -45,6 +50,8 @@ log = logging.getLogger(__name__)
 DEFAULT_USER = "ContainerAdministrator"
 START_FILE = "init.start"
 """In a container's folder, which is not mounted in it: what its own program under Wine is."""
+MOUNTS = "mounts"
+"""In a container's folder: its volumes, mounted there until it has started."""
 _CTRL_SHUTDOWN = "6"
 _START_ERROR_CODE = 128  # containerd's for a container that could not be started
 
@@ -101,7 +108,11 @@ class ContainerRpcs:
             cgroup=node.cgroup(container.id),
             limits=limits(_resources(config), os.cpu_count() or 1),
             mounts=bind_mounts(
-                config.get("mounts") or (), node.host.local, c_drive.fold, node.config.profile
+                config.get("mounts") or (),
+                node.host,
+                c_drive.fold,
+                node.config.profile,
+                folder / MOUNTS,
             ),
         )
 
@@ -110,7 +121,10 @@ class ContainerRpcs:
         if state(container) is not ContainerState.CONTAINER_CREATED:
             raise Conflict(f"container {container.id!r} is not in created state")
         try:
-            await self._start(container)
+            try:
+                await self._start(container)
+            finally:
+                detach_mounts(self._node.containers.folder(container.id) / MOUNTS)
         except MuntinError as err:
             container.starting = False
             container.started_at = container.finished_at = self._node.now_ns()
@@ -158,7 +172,8 @@ class ContainerRpcs:
             "terminal": bool(config.get("tty")),
             "stdin": bool(config.get("stdin")),
             "stdin_once": bool(config.get("stdin_once")),
-            "log_path": container.log_path,
+            "log_root": str(node.host.root),
+            "log_path": container.log_path.removeprefix(f"{node.host.root}/"),
             "log_max_bytes": node.config.log_max_bytes,
             "socket": str(node.shims.socket_path(container.id)),
             "start_file": str(start_file) if start_file.exists() else "",
@@ -218,7 +233,7 @@ class ContainerRpcs:
         self._lives.forget(container.id)
         folder = self._node.containers.folder(container.id)
         (folder / "record.json").unlink(missing_ok=True)
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await asyncio.to_thread(remove_folder, folder)
         self._node.containers.remove(container.id)
 
     async def ListContainers(self, request: Message) -> Message:
@@ -303,9 +318,9 @@ def _record(
     security = (config.get("windows") or {}).get("security_context") or {}
     user = security.get("run_as_username") or image.user or DEFAULT_USER
     directory, path = sandbox.config.get("log_directory", ""), config.get("log_path", "")
-    log_path = (
-        str(node.host.local(directory) / path.replace("\\", "/")) if directory and path else ""
-    )
+    log_path = ""
+    if directory and path:
+        log_path = str(node.host.root / node.host.relative(f"{directory}\\{path}"))
     return ContainerRecord(
         id=new_id(),
         sandbox_id=sandbox.id,

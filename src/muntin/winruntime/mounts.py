@@ -5,14 +5,18 @@ Source: containerd v1.7 pkg/cri/opts/spec_windows_opts.go WithWindowsMounts.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from muntin.kit.errors import Invalid, Unsupported
+from muntin.kit.errors import Invalid, Unavailable, Unsupported
+from muntin.kit.mounts import detach
+from muntin.kit.safe_paths import bind_mount, make_folders, open_in_root
 from muntin.model.windows import Feature, Profile, gate, is_open
 from muntin.seams.oci.bundle import bind, nothing
-from muntin.winruntime.windows_paths import PIPE_PREFIX, drive_path
+from muntin.winruntime.windows_paths import PIPE_PREFIX, HostDrive, drive_path
 
 DRIVE = "/prefix/drive_c"
 _DATA = "..data"
@@ -38,43 +42,92 @@ def destination(container_path: str) -> PurePosixPath:
     return path
 
 
-def _is_made_of_links(source: Path) -> bool:
-    """Whether it is a volume of files that the kubelet replaces at once, through this link."""
-    return (source / _DATA).is_symlink()
-
-
 def bind_mounts(
     mounts: Sequence[Mapping[str, Any]],
-    local: Callable[[str], Path],
+    drive: HostDrive,
     fold: Callable[[PurePosixPath], PurePosixPath],
     profile: Profile,
+    place: Path,
 ) -> list[dict[str, Any]]:
     """OCI mounts, the outer before the inner; containerd makes absent sources as folders.
 
-    ``local`` finds the node's paths on Linux, ``fold`` gives a path on C: the case that it has
-    in the image.
+    A source is opened inside ``drive`` once, and mounted below ``place``, a folder that no
+    container reaches: so the OCI runtime gets what was looked at here. ``detach_mounts`` undoes
+    that. ``fold`` gives a path on C: the case that it has in the image.
 
     Raises:
         Invalid: a source is absent, and the runtime is docker.
+        Unavailable: a source cannot be opened or mounted.
     """
-    found = sorted(
+    wanted = sorted(
         ((destination(m.get("container_path", "")), m) for m in mounts),
         key=lambda pair: len(pair[0].parts),
     )
     result = []
-    for path, mount in found:
-        source = local(mount.get("host_path", ""))
-        if not source.exists():
-            if not is_open(Feature.HOSTPATH_AUTOCREATE, profile):
-                told = gate(Feature.HOSTPATH_AUTOCREATE).message
-                raise Invalid(told.format(path=mount.get("host_path", "")))
-            source.mkdir(parents=True)
+    for number, (path, mount) in enumerate(wanted):
         target = f"{DRIVE}/{fold(path)}"
-        if _is_made_of_links(source) and not is_open(Feature.PROJECTED_VOLUMES, profile):
+        shown = _shown(mount.get("host_path", ""), drive, profile, place / str(number))
+        if shown is None:
             result.append(nothing(target))
             continue
         readonly = bool(mount.get("readonly"))
-        result.append(bind(str(source.resolve()), target, readonly=readonly))
+        result.append(bind(str(shown), target, readonly=readonly))
         if PurePosixPath(str(path).lower()) == _HOSTS:
-            result.append(bind(str(source.resolve()), "/etc/hosts", readonly=readonly))
+            result.append(bind(str(shown), "/etc/hosts", readonly=readonly))
     return result
+
+
+def detach_mounts(place: Path) -> None:
+    """Unmount what ``bind_mounts`` mounted below ``place``; a started container has its own."""
+    if not place.is_dir():
+        return
+    for target in place.iterdir():
+        detach(str(target))
+
+
+def _shown(path: str, drive: HostDrive, profile: Profile, place: Path) -> Path | None:
+    """``place`` with ``path`` of the node mounted there; None if containers see nothing of it."""
+    try:
+        source = _open_source(drive, path, profile)
+        try:
+            if _is_made_of_links(source) and not is_open(Feature.PROJECTED_VOLUMES, profile):
+                return None
+            _mount(source, place)
+        finally:
+            os.close(source)
+    except OSError as err:
+        raise Unavailable(f"mount of {path!r}: {err.strerror or err}") from err
+    return place
+
+
+def _open_source(drive: HostDrive, path: str, profile: Profile) -> int:
+    """A descriptor of the file or folder ``path`` of the node."""
+    below = drive.relative(path)
+    try:
+        return open_in_root(drive.root, below, os.O_PATH)
+    except FileNotFoundError:
+        if not is_open(Feature.HOSTPATH_AUTOCREATE, profile):
+            raise Invalid(gate(Feature.HOSTPATH_AUTOCREATE).message.format(path=path)) from None
+        return make_folders(drive.root, below)
+
+
+def _is_made_of_links(source: int) -> bool:
+    """Whether it is a volume of files that the kubelet replaces at once, through this link."""
+    try:
+        os.readlink(_DATA, dir_fd=source)
+    except OSError:
+        return False
+    return True
+
+
+def _mount(source: int, place: Path) -> None:
+    place.parent.mkdir(exist_ok=True)
+    if stat.S_ISDIR(os.fstat(source).st_mode):
+        place.mkdir()
+    else:
+        place.touch()
+    target = os.open(place, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        bind_mount(source, target)
+    finally:
+        os.close(target)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from muntin.kit import files
+from muntin.kit import files, mounts
 from muntin.kit.errors import NotFound
 
 _RECORD = "record.json"
@@ -113,7 +112,7 @@ class Store(Generic[Record]):
         self._records.pop(record_id, None)
         folder = self.folder(record_id)
         (folder / _RECORD).unlink(missing_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
 
     def find(self, record_id: str) -> Record | None:
         """The record with that id, or with the only id that begins so."""
@@ -151,3 +150,10 @@ def _text(value: object) -> str:
 def has_labels(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
     """Whether all of ``selector`` is in ``labels``."""
     return all(labels.get(key) == value for key, value in selector.items())
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove the files of a record, with what is mounted among them; absent is fine."""
+    for row in reversed(mounts.below([folder])):
+        mounts.detach(row.target)
+    mounts.remove_tree(folder)

@@ -1,14 +1,15 @@
 """Windows paths on Linux: names are matched without regard to case, new ones keep their spelling.
 
-``HostDrive`` is a folder that stands for a C: drive of the node. Only the runtime and HNS know
-that there is a Linux underneath.
+Only the runtime and HNS know that there is a Linux underneath.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 
 from muntin.kit.errors import Invalid
+from muntin.kit.safe_paths import open_in_root
 
 PIPE_PREFIX = "\\\\.\\pipe\\"
 
@@ -39,28 +40,51 @@ def drive_path(path: str) -> PurePosixPath:
 
 
 class HostDrive:
-    """Where paths of a drive are on Linux."""
+    """A folder that stands for drive C:.
+
+    Containers that have a part of the drive may link and rename there. So names are only looked
+    up here; whoever uses the path opens it inside ``root`` (``muntin.kit.safe_paths``).
+    """
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
 
-    def local(self, path: str) -> Path:
-        """The Linux path of ``path``: existing names in their own case, others as given.
+    def relative(self, path: str) -> str:
+        """The way from ``root`` to ``path``: existing names in their own case, others as given.
 
         Raises:
             Invalid: it is not on this drive.
         """
-        current = self._root
+        names: list[str] = []
         for name in drive_path(path).parts:
-            current = current / _existing(current, name)
-        return current
+            names.append(_existing(self.root, "/".join(names) or ".", name))
+        return "/".join(names) or "."
+
+    def open(self, path: str, flags: int, mode: int = 0) -> int:
+        """A descriptor of ``path``.
+
+        Raises:
+            Invalid: it is not on this drive.
+            OSError: it cannot be opened.
+        """
+        return open_in_root(self.root, self.relative(path), flags, mode)
 
 
-def _existing(folder: Path, name: str) -> str:
-    if (folder / name).exists() or (folder / name).is_symlink():
-        return name
+def _existing(root: Path, folder: str, name: str) -> str:
     try:
-        entries = [entry.name for entry in folder.iterdir()]
+        fd = open_in_root(root, folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return name
-    return next((entry for entry in entries if entry.lower() == name.lower()), name)
+    try:
+        return _spelled(fd, name)
+    finally:
+        os.close(fd)
+
+
+def _spelled(folder: int, name: str) -> str:
+    try:
+        os.lstat(name, dir_fd=folder)
+    except OSError:
+        lower = name.lower()
+        return next((entry for entry in os.listdir(folder) if entry.lower() == lower), name)
+    return name

@@ -66,15 +66,15 @@ class Lab:
         return self._cri
 
     async def start_kubelet(self) -> None:
-        root = self.linux_node.state / "root"
-        root.mkdir(exist_ok=True)
+        files = LinuxNodeFiles(self.linux_node.state)
+        files.prepare()
         config = KubeletConfig(
             node_name=NODE,
             node_ip="127.0.0.1",
             version=git_version(DEFAULT_KUBERNETES),
             platform=linux(),
-            facts=linux_facts(NODE, root),
-            files=LinuxNodeFiles(root),
+            facts=linux_facts(NODE, self.linux_node.state),
+            files=files,
             cluster_dns=("10.96.0.10",),
             cgroup_parent=f"/{self.linux_node.cgroup}",
             annotations={"example.com/test": "yes"},
@@ -189,9 +189,9 @@ class Lab:
 
     async def logs(self, name: str, container: str, attempt: int = 0) -> str:
         pod = await self.pod(name)
-        root = self.linux_node.state / "root"
         uid = pod["metadata"]["uid"]
-        path = root / f"var/log/pods/default_{name}_{uid}/{container}/{attempt}.log"
+        root = self.linux_node.state / "pod-logs"
+        path = root / f"default_{name}_{uid}/{container}/{attempt}.log"
         return path.read_text()
 
 

@@ -113,8 +113,9 @@ def test_pod_with_init_container_config_env_and_probe(linux_node: Any) -> None:
         uid = pod["metadata"]["uid"]
         await lab.client.delete(PODS, "web", "default")
         await lab.gone("web")
-        root = linux_node.state / "root"
-        assert not (root / "var/lib/kubelet/pods" / uid).exists()
+        pods = linux_node.state / "kubelet/pods"
+        assert pods.is_dir()
+        assert not (pods / uid).exists()
 
         async def all_removed() -> bool:
             return not (await lab.cri.ListContainers()).get("containers")

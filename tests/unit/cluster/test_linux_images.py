@@ -28,6 +28,7 @@ from muntin.cluster.images_linux import (
     pause_program,
 )
 from muntin.cluster.node_files import LinuxNodeFiles, WindowsNodeFiles
+from muntin.kubelet.node_files import closing
 
 
 def test_archive_is_an_oci_layout_and_always_the_same() -> None:
@@ -92,16 +93,20 @@ def test_conflist_waits_for_the_pod_cidr(tmp_path: Path) -> None:
 
 
 def test_files_of_a_linux_node(tmp_path: Path) -> None:
+    """The kubelet's own folders are out of the node's root: a hostPath does not reach them."""
     files = LinuxNodeFiles(tmp_path)
-    assert files.local("/var/lib/kubelet") == tmp_path / "var/lib/kubelet"
-    assert files.local("/a/../../etc") == tmp_path / "etc"
-    assert files.local("/usr/bin") == Path("/usr/bin")
-    assert files.local("/usrx") == tmp_path / "usrx"
-    assert files.runtime("/data") == str(tmp_path / "data")
+    assert files.runtime("/var/lib/kubelet/pods") == str(tmp_path / "kubelet/pods")
+    assert files.runtime("/var/log/pods/x") == str(tmp_path / "pod-logs/x")
+    assert files.runtime("/data") == str(tmp_path / "root/data")
+    (tmp_path / "root/usrx").mkdir(parents=True)
+    for path, place in (("/a/../../usrx", tmp_path / "root/usrx"), ("/usr/bin", Path("/usr/bin"))):
+        with closing(files.open_host(path, os.O_PATH)) as fd:
+            assert os.path.samestat(os.fstat(fd), place.stat())
 
 
 def test_files_of_a_windows_node(tmp_path: Path) -> None:
     (tmp_path / "windows").mkdir()
     files = WindowsNodeFiles(tmp_path)
-    assert files.local("C:\\Windows\\x") == tmp_path / "windows" / "x"
+    os.close(files.make_host_folders("C:\\Windows\\x"))
+    assert (tmp_path / "windows/x").is_dir()
     assert files.runtime("C:\\Windows") == "C:\\Windows"

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from muntin.cluster.node_files import WindowsNodeFiles
+from muntin.kubelet.node_files import RootedFiles
 from muntin.kubelet.objects import ObjectCache
 from muntin.kubelet.platform import linux, windows
 from muntin.kubelet.volumes.mounter import Volume, VolumeError, VolumeMounter
@@ -22,17 +24,6 @@ PROCESSING = (
     "Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], "
     "failed to process volumes=[data]: error processing PVC ns/c: "
 )
-
-
-class Below:
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def local(self, path: str) -> Path:
-        return self._root / path.replace("C:\\", "").replace("\\", "/").lstrip("/")
-
-    def runtime(self, path: str) -> str:
-        return path
 
 
 class Objects:
@@ -79,22 +70,24 @@ def mount(
 ) -> Volume:
     platform = windows(profile_of(BUILDS[3])) if on_windows else linux()
     objects = cast(ObjectCache, Objects(claim, volume, host))
-    mounter = VolumeMounter(platform, Below(root), objects, cast(Any, None), "10.0.0.1", "n1")
+    files = WindowsNodeFiles(root) if on_windows else RootedFiles(root)
+    mounter = VolumeMounter(platform, files, objects, cast(Any, None), "10.0.0.1", "n1")
     return asyncio.run(mounter.prepare(pod, {}))["data"]
 
 
 HOST_PATH = {"path": "/var/x/pvc", "type": "DirectoryOrCreate"}
+MADE = Volume("/var/x/pvc", is_host=True, host_type="DirectoryOrCreate")
 
 
 def test_a_directory_of_a_linux_node(tmp_path: Path) -> None:
-    assert mount(tmp_path, claim(), volume(hostPath=HOST_PATH)) == Volume("/var/x/pvc")
+    assert mount(tmp_path, claim(), volume(hostPath=HOST_PATH)) == MADE
     assert (tmp_path / "var/x/pvc").is_dir()
 
 
 def test_a_directory_of_a_windows_node(tmp_path: Path) -> None:
     source = {"path": "C:\\var\\x\\pvc", "type": "DirectoryOrCreate"}
     ready = mount(tmp_path, claim(), volume(hostPath=source), on_windows=True)
-    assert ready == Volume("C:\\var\\x\\pvc")
+    assert ready == Volume("C:\\var\\x\\pvc", is_host=True, host_type="DirectoryOrCreate")
     assert (tmp_path / "var/x/pvc").is_dir()
 
 
@@ -113,7 +106,7 @@ def test_local_volumes_are_there_already(tmp_path: Path) -> None:
         "does not exist"
     )
     (tmp_path / "mnt/disk").mkdir(parents=True)
-    assert mount(tmp_path, claim(), found) == Volume("/mnt/disk")
+    assert mount(tmp_path, claim(), found) == Volume("/mnt/disk", is_host=True)
 
 
 @pytest.mark.parametrize(
@@ -165,4 +158,4 @@ def test_ephemeral_claims_are_the_pods_own(tmp_path: Path) -> None:
         mount(tmp_path, claim(), volume(hostPath=HOST_PATH), pod=pod)
     owner = {"kind": "Pod", "uid": "u", "controller": True}
     mine = claim(metadata={"ownerReferences": [owner]})
-    assert mount(tmp_path, mine, volume(hostPath=HOST_PATH), pod=pod) == Volume("/var/x/pvc")
+    assert mount(tmp_path, mine, volume(hostPath=HOST_PATH), pod=pod) == MADE

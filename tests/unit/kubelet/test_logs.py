@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from muntin.kit.clock import FakeClock, parse_rfc3339
 from muntin.kit.errors import Invalid
-from muntin.kubelet.logs import LogOptions, last_lines, read_log, tail_offset
+from muntin.kubelet.logs import LogFile, LogOptions, last_lines, read_log, tail_offset
+from muntin.kubelet.node_files import RootedFiles
 from muntin.kubelet.server import log_options
 
 
@@ -17,12 +21,16 @@ def line(second: int, text: str, stream: str = "stdout", tag: str = "F") -> str:
     return f"2026-01-02T03:04:{second:02d}.123456789Z {stream} {tag} {text}\n"
 
 
+def opener(path: Path) -> Callable[[], BinaryIO]:
+    return lambda: path.open("rb")
+
+
 def read(path: Path, options: LogOptions) -> str:
     async def run() -> bytes:
         async def ended() -> bool:
             return True
 
-        return b"".join([one async for one in read_log(path, options, FakeClock(), ended)])
+        return b"".join([one async for one in read_log(opener(path), options, FakeClock(), ended)])
 
     return asyncio.run(run()).decode()
 
@@ -62,8 +70,9 @@ def test_tail_of_a_long_file(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     rows = [line(0, f"{number:06d}" + "x" * 50) for number in range(5000)]
     path.write_text("".join(rows))
-    assert path.read_bytes()[tail_offset(path, 1500) :].decode() == "".join(rows[-1500:])
-    assert last_lines(path, lines=80, max_bytes=100)[-57:] == "004999" + "x" * 50 + "\n"
+    with path.open("rb") as file:
+        assert path.read_bytes()[tail_offset(file, 1500) :].decode() == "".join(rows[-1500:])
+    assert last_lines(opener(path), lines=80, max_bytes=100)[-57:] == "004999" + "x" * 50 + "\n"
 
 
 def rotate(log: Path, text: str) -> None:
@@ -79,7 +88,8 @@ def test_following_sees_what_is_written_and_a_rotated_file(log: Path) -> None:
             return over
 
         async def reader() -> None:
-            async for piece in read_log(log, LogOptions(tail_lines=0, follow=True), clock, ended):
+            options = LogOptions(tail_lines=0, follow=True)
+            async for piece in read_log(opener(log), options, clock, ended):
                 found.append(piece)
 
         task = asyncio.create_task(reader())
@@ -95,6 +105,25 @@ def test_following_sees_what_is_written_and_a_rotated_file(log: Path) -> None:
         return found
 
     assert asyncio.run(run()) == [b"six\n", b"seven\n"]
+
+
+def test_a_log_is_a_regular_file_inside_the_node(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (tmp_path / "secret").write_text(line(1, "of the host"))
+    (root / "logs").mkdir(parents=True)
+    (root / "logs/link").symlink_to(tmp_path / "secret")
+    (root / "out").symlink_to(tmp_path)
+    os.mkfifo(root / "logs/fifo")
+    for folder, name in (("/logs", "link"), ("/logs", "fifo"), ("/out", "secret")):
+        with pytest.raises((OSError, Invalid)):
+            LogFile(RootedFiles(root), folder, name).open()
+
+
+def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(b"x" * (3 << 20) + b"\n" + line(1, "after").encode())
+    assert read(path, LogOptions()) == "after\n"
+    assert last_lines(opener(path), lines=80, max_bytes=2048) == "after\n"
 
 
 def test_query() -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import base64
+import os
+import re
 import shutil
+import socket
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from muntin.kit.errors import Invalid, NotFound
+from muntin.kubelet.node_files import RootedFiles, closing
 from muntin.kubelet.platform import linux, windows
 from muntin.kubelet.volumes.atomic_writer import write_files
 from muntin.kubelet.volumes.content import File, Inputs, references, volume_files
-from muntin.kubelet.volumes.host_path import prepare_host_path
-from muntin.kubelet.volumes.sub_path import prepare_sub_path
+from muntin.kubelet.volumes.host_path import open_host_path
+from muntin.kubelet.volumes.sub_path import open_sub_path, wanted_sub_path
 from muntin.model.windows_releases import BUILDS, profile_of
 
 MAP = {"data": {"a": "1", "b": "2"}, "binaryData": {"c": base64.b64encode(b"\xff").decode()}}
@@ -81,22 +86,28 @@ def test_projected_joins_its_sources() -> None:
     assert set(references({"projected": projected})) == {("ConfigMap", "map"), ("Secret", "vault")}
 
 
+def write(folder: Path, files: dict[str, File], **options: Any) -> bool:
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(os.open(folder, os.O_PATH)) as directory:
+        return write_files(directory, files, **options)
+
+
 @pytest.mark.parametrize("replace_links", [True, False], ids=["linux", "windows"])
 def test_atomic_writer_replaces_everything_at_once(tmp_path: Path, replace_links: bool) -> None:
-    def write(files: dict[str, bytes]) -> bool:
-        return write_files(
+    def show(files: dict[str, bytes]) -> bool:
+        return write(
             tmp_path,
             {path: File(content) for path, content in files.items()},
             replace_links=replace_links,
         )
 
-    assert write({"a": b"1", "dir/b": b"2"})
-    assert not write({"a": b"1", "dir/b": b"2"})
+    assert show({"a": b"1", "dir/b": b"2"})
+    assert not show({"a": b"1", "dir/b": b"2"})
     first = (tmp_path / "..data").readlink()
     assert (tmp_path / "a").readlink() == Path("..data/a")
     assert (tmp_path / "dir" / "b").read_bytes() == b"2"
     reader = (tmp_path / "a").open("rb")
-    assert write({"a": b"new", "c": b"3"})
+    assert show({"a": b"new", "c": b"3"})
     assert reader.read() == b"1"
     reader.close()
     assert (tmp_path / "a").read_bytes() == b"new"
@@ -110,17 +121,17 @@ def test_atomic_writer_replaces_everything_at_once(tmp_path: Path, replace_links
 
 
 def test_modes_are_kept_only_where_they_mean_something(tmp_path: Path) -> None:
-    write_files(tmp_path / "l", {"a": File(b"", 0o400)})
+    write(tmp_path / "l", {"a": File(b"", 0o400)})
     assert (tmp_path / "l" / "a").stat().st_mode & 0o777 == 0o400
-    write_files(tmp_path / "w", {"a": File(b"", 0o400)}, modes=False)
+    write(tmp_path / "w", {"a": File(b"", 0o400)}, modes=False)
     assert (tmp_path / "w" / "a").stat().st_mode & 0o777 != 0o400
 
 
 def test_links_that_only_the_node_can_follow(tmp_path: Path) -> None:
     """A container has the folder elsewhere: relative links lead on there, absolute ones nowhere."""
     node, container = tmp_path / "node", tmp_path / "container"
-    for name, lead_in in (("new", True), ("old", False)):
-        write_files(node / name, {"a": File(b"1")}, links_lead_in=lead_in)
+    for name, through in (("new", "..data"), ("old", str(node / "old/..data"))):
+        write(node / name, {"a": File(b"1")}, links_through=through)
         assert (node / name / "a").read_bytes() == b"1"
     shutil.copytree(node, container, symlinks=True)
     shutil.rmtree(node)
@@ -128,40 +139,169 @@ def test_links_that_only_the_node_can_follow(tmp_path: Path) -> None:
     assert not (container / "old/a").exists()
 
 
+def test_files_do_not_go_where_links_lead(tmp_path: Path) -> None:
+    """A pod that has the volume's folder as hostPath plants links and pipes in it."""
+    outside, volume = tmp_path / "outside", tmp_path / "volume"
+    outside.mkdir()
+    (outside / "kept").write_text("host")
+    write(volume, {"a": File(b"1")})
+    (volume / "..data").unlink()
+    (volume / "..data").symlink_to(outside)
+    (volume / "..data_tmp").symlink_to(outside)
+    (volume / "a").unlink()
+    (volume / "a").symlink_to(outside / "kept")
+    (volume / "planted").symlink_to(outside)
+    os.mkfifo(volume / "..pipe")
+    assert write(volume, {"a": File(b"2"), "b/c": File(b"3")})
+    assert (volume / "a").read_bytes() == b"2"
+    assert (volume / "b/c").read_bytes() == b"3"
+    assert not (volume / "planted").is_symlink()
+    assert [one.name for one in outside.iterdir()] == ["kept"]
+    assert (outside / "kept").read_text() == "host"
+
+
+def sub_path(volume: Path, path: str, *, create: bool) -> Path:
+    with closing(os.open(volume, os.O_PATH)) as fd:
+        found = open_sub_path(fd, path, create=create, mount="data", container="web")
+    with closing(found):
+        return Path(os.readlink(f"/proc/self/fd/{found}"))
+
+
 def test_sub_path_stays_inside(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     (volume / "in").mkdir(parents=True)
+    volume.chmod(0o2777)
     (volume / "out").symlink_to(tmp_path)
+    (volume / "up").symlink_to("../..")
     (volume / "loop").symlink_to("in")
-    assert prepare_sub_path(volume, "in", create=False) == volume / "in"
-    assert prepare_sub_path(volume, "loop", create=False) == volume / "in"
-    assert prepare_sub_path(volume, "new\\sub", create=True).is_dir()
-    for bad in ("../x", "/etc", "out/x"):
-        with pytest.raises(Invalid):
-            prepare_sub_path(volume, bad, create=True)
+    (volume / "gone").symlink_to("absent")
+    assert sub_path(volume, "in", create=False) == volume / "in"
+    assert sub_path(volume, "loop", create=False) == volume / "in"
+    assert sub_path(volume, "loop/new/sub", create=True) == volume / "in/new/sub"
+    assert (volume / "in/new/sub").stat().st_mode & 0o7777 == 0o2777
+    words = 'failed to prepare subPath for volumeMount "data" of container "web"'
+    for bad in ("out", "out/x", "up", "up/x", "gone/x"):
+        with pytest.raises(Invalid, match=words):
+            sub_path(volume, bad, create=True)
     with pytest.raises(Invalid, match="does not exist"):
-        prepare_sub_path(volume, "absent", create=False)
+        sub_path(volume, "absent", create=False)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["volume"]
+
+
+@pytest.mark.parametrize(
+    ("mount", "windows_words", "linux_words"),
+    [
+        ({"subPath": "a/./b"}, "", ""),
+        ({"subPathExpr": "$(DIR)/x"}, "", ""),
+        (
+            {"subPathExpr": "$(EMPTY)/$(NONE)"},
+            "missing value for EMPTY, NONE",
+            "missing value for EMPTY, NONE",
+        ),
+        (
+            {"subPathExpr": "$(ROOT)"},
+            "error SubPath `/tmp` must not be an absolute path",
+            "error SubPath `/tmp` must not be an absolute path",
+        ),
+        (
+            {"subPathExpr": "$(USERS)"},
+            "error SubPath `C:\\Users` must not be an absolute path",
+            "",
+        ),
+        ({"subPathExpr": "$(SHARE)"}, "error SubPath `\\x` must not be an absolute path", ""),
+        (
+            {"subPath": "a/../b"},
+            "unable to provision SubPath `a/../b`: must not contain '..'",
+            "unable to provision SubPath `a/../b`: must not contain '..'",
+        ),
+        (
+            {"subPath": "a\\..\\b"},
+            "unable to provision SubPath `a\\..\\b`: must not contain '..'",
+            "",
+        ),
+    ],
+)
+def test_sub_paths_that_kubelets_refuse(
+    mount: dict[str, str], windows_words: str, linux_words: str
+) -> None:
+    environment = {
+        "DIR": "d", "EMPTY": "", "ROOT": "/tmp", "USERS": "C:\\Users", "SHARE": "\\x",
+    }  # fmt: skip
+    for is_windows, words in ((True, windows_words), (False, linux_words)):
+        refused = pytest.raises(Invalid, match=f"^{re.escape(words)}$") if words else nullcontext()
+        with refused:
+            wanted_sub_path(mount, environment, is_windows=is_windows)
+
+
+def test_parts_of_a_sub_path() -> None:
+    mount = {"subPath": "a//./b\\c/"}
+    assert wanted_sub_path(mount, {}, is_windows=True) == "a/b/c"
+    assert wanted_sub_path(mount, {}, is_windows=False) == "a/b\\c"
+
+
+def host_path(root: Path, path: str, type_: str, *, is_windows: bool = False) -> Path:
+    platform = windows(profile_of(BUILDS[3])) if is_windows else linux()
+    fd = open_host_path(RootedFiles(root), path, type_, platform)
+    with closing(fd):
+        return Path(os.readlink(f"/proc/self/fd/{fd}"))
 
 
 def test_host_path_types(tmp_path: Path) -> None:
-    platform = linux()
-    file = tmp_path / "file"
-    file.write_text("")
-    prepare_host_path(file, "/file", "File", platform)
-    prepare_host_path(tmp_path, "/dir", "Directory", platform)
-    prepare_host_path(tmp_path / "new", "/new", "DirectoryOrCreate", platform)
-    assert (tmp_path / "new").is_dir()
-    prepare_host_path(tmp_path / "f2", "/f2", "FileOrCreate", platform)
-    assert (tmp_path / "f2").is_file()
+    (tmp_path / "file").write_text("")
+    assert host_path(tmp_path, "/file", "File") == tmp_path / "file"
+    assert host_path(tmp_path, "/", "Directory") == tmp_path
+    assert host_path(tmp_path, "/new/sub", "DirectoryOrCreate") == tmp_path / "new/sub"
+    assert host_path(tmp_path, "/f2", "FileOrCreate") == tmp_path / "f2"
+    assert host_path(tmp_path, "/any/thing", "") == tmp_path / "any/thing"
+    with pytest.raises(FileNotFoundError):
+        host_path(tmp_path, "/other", "", is_windows=True)
     for kind, words in (
         ("Directory", "is not a directory"),
+        ("DirectoryOrCreate", "is not a directory"),
         ("Socket", "is not a socket file"),
         ("CharDevice", "is not a character device"),
+        ("BlockDevice", "is not a block device"),
     ):
         with pytest.raises(Invalid, match=words):
-            prepare_host_path(file, "/file", kind, platform)
+            host_path(tmp_path, "/file", kind)
+    with pytest.raises(Invalid, match="is not a file"):
+        host_path(tmp_path, "/new", "FileOrCreate")
     with pytest.raises(Invalid, match="invalid volume type"):
-        prepare_host_path(file, "/file", "Odd", platform)
+        host_path(tmp_path, "/file", "Odd")
+
+
+@pytest.mark.parametrize(
+    ("type_", "target"),
+    [
+        ("", "host"),
+        ("Directory", "host"),
+        ("DirectoryOrCreate", "host"),
+        ("File", "host/file"),
+        ("FileOrCreate", "host/file"),
+        ("Socket", "host/socket"),
+        ("CharDevice", "/dev/null"),
+        ("BlockDevice", "/dev/vda"),
+    ],
+)
+def test_a_link_of_the_node_does_not_lead_to_the_machine(
+    tmp_path: Path, type_: str, target: str
+) -> None:
+    """Whatever the type, and whether the link is the last part of the path or before it."""
+    root, host = tmp_path / "root", tmp_path / "host"
+    root.mkdir()
+    host.mkdir()
+    (host / "file").write_text("")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(host / "socket"))
+    real = tmp_path / target
+    for link, path in (("last", "/last"), ("before", f"/before/{real.name}")):
+        (root / link).symlink_to(real if link == "last" else real.parent)
+        try:
+            found = host_path(root, path, type_)
+        except (OSError, Invalid):
+            continue
+        assert found.is_relative_to(root)
+    assert sorted(one.name for one in host.iterdir()) == ["file", "socket"]
 
 
 @pytest.mark.parametrize(

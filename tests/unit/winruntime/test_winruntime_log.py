@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from muntin.kit.errors import Invalid
 from muntin.winruntime.shim.frames import FrameReader, frame
 from muntin.winruntime.shim.log import MAX_LINE_BYTES, CriLog, timestamp
 
@@ -11,7 +14,7 @@ def lines(path: Path) -> list[str]:
 
 
 def test_lines_lose_their_cr_and_wait_for_their_end(tmp_path: Path) -> None:
-    log = CriLog(str(tmp_path / "d/0.log"), 1 << 20)
+    log = CriLog(str(tmp_path), "d/0.log", 1 << 20)
     log.write("stdout", b"one\r\ntw")
     log.write("stderr", b"oops\n")
     log.write("stdout", b"o\r\nrest")
@@ -22,7 +25,7 @@ def test_lines_lose_their_cr_and_wait_for_their_end(tmp_path: Path) -> None:
 
 
 def test_long_lines_are_cut(tmp_path: Path) -> None:
-    log = CriLog(str(tmp_path / "0.log"), 1 << 20)
+    log = CriLog(str(tmp_path), "0.log", 1 << 20)
     log.write("stdout", b"x" * (MAX_LINE_BYTES + 5) + b"\n")
     log.close()
     tags = [(line.split()[1], len(line.split()[2])) for line in lines(tmp_path / "0.log")]
@@ -30,7 +33,7 @@ def test_long_lines_are_cut(tmp_path: Path) -> None:
 
 
 def test_a_flood_does_not_fill_the_disk(tmp_path: Path) -> None:
-    log = CriLog(str(tmp_path / "0.log"), 1000)
+    log = CriLog(str(tmp_path), "0.log", 1000)
     for _ in range(100):
         log.write("stdout", b"0123456789\n")
     log.close()
@@ -39,13 +42,33 @@ def test_a_flood_does_not_fill_the_disk(tmp_path: Path) -> None:
 
 def test_a_renamed_log_is_left_alone_after_reopening(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
-    log = CriLog(str(path), 1 << 20)
+    log = CriLog(str(tmp_path), path.name, 1 << 20)
     log.write("stdout", b"before\n")
     path.rename(tmp_path / "old")
     log.reopen()
     log.write("stdout", b"after\n")
     log.close()
     assert (lines(tmp_path / "old"), lines(path)) == (["stdout F before"], ["stdout F after"])
+
+
+def test_links_do_not_lead_the_log_elsewhere(tmp_path: Path) -> None:
+    """A pod with the folder as hostPath plants links before the log is opened, and later."""
+    root = tmp_path / "root"
+    (tmp_path / "host").mkdir()
+    (root / "d").mkdir(parents=True)
+    (root / "d/0.log").symlink_to(tmp_path / "host/planted")
+    (root / "e").symlink_to(tmp_path / "host")
+    for path in ("d/0.log", "e/0.log"):
+        with pytest.raises((OSError, Invalid)):
+            CriLog(str(root), path, 1 << 20)
+    log = CriLog(str(root), "f/0.log", 1 << 20)
+    (root / "f/0.log").rename(root / "f/old")
+    (root / "f/0.log").symlink_to(tmp_path / "host/planted")
+    log.reopen()
+    log.write("stdout", b"goes on\n")
+    log.close()
+    assert lines(root / "f/old") == ["stdout F goes on"]
+    assert list((tmp_path / "host").iterdir()) == []
 
 
 def test_timestamps_have_nanoseconds() -> None:

@@ -1,44 +1,55 @@
-"""hostPath: checks of ``type``, and the two types that make what is missing.
+"""hostPath: opens what a path of the node leads to, checks its type, makes what is missing.
 
 Source: kubernetes v1.34 pkg/volume/hostpath/host_path.go checkType.
 """
 
 from __future__ import annotations
 
+import os
 import stat
-from pathlib import Path
 
 from muntin.kit.errors import Invalid
+from muntin.kubelet.node_files import NodeFiles
 from muntin.kubelet.platform import Platform
 
+_KINDS = {
+    "Directory": ("a directory", stat.S_ISDIR),
+    "DirectoryOrCreate": ("a directory", stat.S_ISDIR),
+    "File": ("a file", stat.S_ISREG),
+    "FileOrCreate": ("a file", stat.S_ISREG),
+    "Socket": ("a socket file", stat.S_ISSOCK),
+    "CharDevice": ("a character device", stat.S_ISCHR),
+    "BlockDevice": ("a block device", stat.S_ISBLK),
+}
 
-def prepare_host_path(local: Path, path: str, type_: str, platform: Platform) -> None:
-    """Make or check the hostPath ``path``, which this process finds at ``local``.
+
+def open_host_path(files: NodeFiles, path: str, type_: str, platform: Platform) -> int:
+    """A descriptor (O_PATH) of the hostPath ``path``, which is of ``type_``.
+
+    The type is that of what the descriptor refers to, whatever the path leads to later. Links are
+    followed inside the node's root. Without a type Linux nodes make a folder, as runtimes do for a
+    bind source; Windows nodes leave that to the runtime.
 
     Raises:
         Invalid: what is there is not of that type; upstream's words.
+        OSError: it cannot be opened or made; FileNotFoundError on Windows without a type.
     """
-    if type_ == "DirectoryOrCreate":
-        if local.exists() and not local.is_dir():
-            raise Invalid(f"hostPath type check failed: {path} is not a directory")
-        local.mkdir(mode=0o755, parents=True, exist_ok=True)
-    elif type_ == "FileOrCreate":
-        if local.exists() and not local.is_file():
-            raise Invalid(f"hostPath type check failed: {path} is not a file")
-        if not local.exists():
-            local.touch(0o644)
-    elif type_:
-        kinds = {
-            "Directory": ("a directory", stat.S_ISDIR),
-            "File": ("a file", stat.S_ISREG),
-            "Socket": ("a socket file", stat.S_ISSOCK),
-            "CharDevice": ("a character device", stat.S_ISCHR),
-            "BlockDevice": ("a block device", stat.S_ISBLK),
-        }
-        if type_ not in kinds:
-            raise Invalid(f"{type_} is an invalid volume type")
-        words, is_kind = kinds[type_]
-        if not local.exists() or not is_kind(local.stat().st_mode):
-            raise Invalid(f"hostPath type check failed: {path} is not {words}")
-    elif not platform.is_windows and not local.exists():
-        local.mkdir(mode=0o755, parents=True)  # as runtimes do for a bind source
+    if type_ and type_ not in _KINDS:
+        raise Invalid(f"{type_} is an invalid volume type")
+    words, is_kind = _KINDS.get(type_, ("", None))
+    refused = Invalid(f"hostPath type check failed: {path} is not {words}")
+    try:
+        fd = files.open_host(path, os.O_PATH)
+    except FileNotFoundError:
+        if type_ == "DirectoryOrCreate" or not (type_ or platform.is_windows):
+            return files.make_host_folders(path)
+        if not type_:
+            raise
+        if type_ != "FileOrCreate":
+            raise refused from None
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        fd = files.open_host(path, flags, 0o644)
+    if is_kind is not None and not is_kind(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise refused
+    return fd

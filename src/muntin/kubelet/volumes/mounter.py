@@ -5,27 +5,28 @@ Volumes of other drivers (CSI, NFS) are refused by name, as claims that are boun
 
 from __future__ import annotations
 
+import asyncio
 import os
-import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from muntin.kit.errors import Invalid, MuntinError, Unsupported
+from muntin.kit.errors import Internal, Invalid, MuntinError, Unsupported
+from muntin.kit.mounts import mount_tmpfs
 from muntin.kubelet.downward import field_value, resource_value
+from muntin.kubelet.node_files import NodeFiles, closing, names_in
 from muntin.kubelet.objects import ObjectCache
-from muntin.kubelet.platform import NodeFiles, Platform
-from muntin.kubelet.volumes.atomic_writer import write_files
+from muntin.kubelet.platform import Platform
+from muntin.kubelet.volumes.atomic_writer import DATA, write_files
 from muntin.kubelet.volumes.claims import MountFailed, claim_name, volume_of
 from muntin.kubelet.volumes.content import (
+    File,
     Inputs,
     has_content,
     references,
     token_sources,
     volume_files,
 )
-from muntin.kubelet.volumes.host_path import prepare_host_path
+from muntin.kubelet.volumes.host_path import open_host_path
 from muntin.kubelet.volumes.tokens import TokenSource
 from muntin.model import quantity
 from muntin.model.pods import all_containers
@@ -45,11 +46,18 @@ _NO_SOURCES = ("capacity", "claimRef", "nodeAffinity")
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A volume that is ready; ``path`` is as the node names it."""
+    """A volume that is ready; ``path`` is as the node names it.
+
+    ``is_host`` is for a path that a user gave, of the hostPath type ``host_type``; others are the
+    kubelet's own. One that ``is_pipe`` is never looked at (pipes and shares on Windows).
+    """
 
     path: str
     creates_sub_paths: bool = True
     read_only: bool = False
+    is_host: bool = False
+    host_type: str = ""
+    is_pipe: bool = False
 
 
 class VolumeError(MuntinError):
@@ -100,23 +108,37 @@ class VolumeMounter:
             if has_content(volume):
                 await self._prepare(pod, volume, allocatable, recent=True)
 
-    def remove(self, uid: str) -> None:
-        """Remove everything that the pod had on disk here."""
-        self._tokens.forget(uid)
-        directory = self._files.local(self._platform.pod_dir(uid))
-        for mount in [] if self._platform.is_windows else _mounts_below(directory):
-            subprocess.run(["umount", mount], check=False, capture_output=True)
-        shutil.rmtree(directory, ignore_errors=True)
+    async def remove(self, uid: str) -> None:
+        """Remove everything that the pod had on disk here.
 
-    def remove_logs(self, namespace: str, name: str, uid: str) -> None:
-        """Remove the log directory of a pod that is gone."""
-        directory = self._files.local(self._platform.log_dir(namespace, name, uid))
-        shutil.rmtree(directory, ignore_errors=True)
+        Raises:
+            Internal: something stays, as it is mounted over or the disk fails.
+        """
+        self._tokens.forget(uid)
+        await self._remove(self._platform.pod_dir(uid))
+
+    async def remove_logs(self, namespace: str, name: str, uid: str) -> None:
+        """Remove the log directory of a pod that is gone.
+
+        Raises:
+            Internal: something stays.
+        """
+        await self._remove(self._platform.log_dir(namespace, name, uid))
+
+    async def _remove(self, path: str) -> None:
+        try:
+            await asyncio.to_thread(self._files.remove, path)  # containers may leave much
+        except OSError as err:
+            raise Internal(f"{path} not removed: {err.strerror or err}") from err
 
     def pods_on_disk(self) -> list[str]:
         """The uids of the pods that have a directory here."""
-        pods = self._files.local(self._platform.join(self._platform.root_dir, "pods"))
-        return [entry.name for entry in pods.iterdir()] if pods.is_dir() else []
+        pods = self._platform.join(self._platform.root_dir, "pods")
+        try:
+            with closing(self._files.open(pods, os.O_RDONLY | os.O_DIRECTORY)) as folder:
+                return names_in(folder)
+        except OSError:
+            return []
 
     async def _prepare(
         self, pod: Object, volume: Object, allocatable: Mapping[str, str], *, recent: bool = False
@@ -133,21 +155,29 @@ class VolumeMounter:
             other = next((key for key in volume if key != "name"), "")
             raise self._unsupported(other)
         path = self._platform.volume_dir(uid, PLUGINS[kind], name)
-        local = self._files.local(path)
-        if kind == "emptyDir":
-            self._empty_dir(pod, volume["emptyDir"], local)
-        else:
-            files = volume_files(volume, await self._inputs(pod, volume, allocatable, recent))
+        own_files = kind != "emptyDir"
+        try:
+            if own_files:
+                files = volume_files(volume, await self._inputs(pod, volume, allocatable, recent))
+                self._write(pod, path, files)
+            else:
+                self._empty_dir(pod, volume["emptyDir"], path)
+        except OSError as err:
+            raise Internal(f"{path}: {err.strerror or err}") from err
+        return Volume(path, creates_sub_paths=not own_files, read_only=own_files)
+
+    def _write(self, pod: Object, path: str, files: Mapping[str, File]) -> None:
+        links_lead_in = self._platform.has(Feature.PROJECTED_VOLUMES)
+        data = self._platform.join(path, DATA)
+        with closing(self._files.make_folders(path)) as directory:
             write_files(
-                local,
+                directory,
                 files,
                 modes=self._platform.has(Feature.FILE_MODES),
                 replace_links=not self._platform.is_windows,
                 group=self._group(pod),
-                links_lead_in=self._platform.has(Feature.PROJECTED_VOLUMES),
+                links_through=DATA if links_lead_in else self._files.link_to(data),
             )
-        own_files = kind != "emptyDir"
-        return Volume(path, creates_sub_paths=not own_files, read_only=own_files)
 
     async def _claimed(self, pod: Object, volume: Object) -> Volume:
         """The directory of this node that the volume of a claim is."""
@@ -182,41 +212,50 @@ class VolumeMounter:
 
     def _local(self, source: Object, name: str) -> Volume:
         path = self._platform.host_path(source["path"])
-        if not self._files.local(path).exists():
+        try:
+            os.close(self._files.open_host(path, os.O_PATH))
+        except OSError as err:
+            reason = "does not exist" if isinstance(err, FileNotFoundError) else err.strerror
             raise MountFailed(
                 f'MountVolume.NewMounter initialization failed for volume "{name}" : '
-                f'path "{source["path"]}" does not exist'
-            )
-        return Volume(path)
+                f'path "{source["path"]}" {reason}'
+            ) from err
+        return Volume(path, is_host=True)
 
     def _host_path(self, source: Object) -> Volume:
         path = self._platform.host_path(source["path"])
         type_ = source.get("type") or ""
         if self._platform.is_windows and path.startswith("\\\\"):
-            return Volume(path, creates_sub_paths=False)  # pipes and shares are never looked at
+            return Volume(path, creates_sub_paths=False, is_pipe=True)
         try:
-            prepare_host_path(self._files.local(path), path, type_, self._platform)
+            os.close(open_host_path(self._files, path, type_, self._platform))
         except OSError as err:
-            raise Invalid(f"hostPath {path}: {err.strerror or err}") from err
-        return Volume(path)
+            if type_ or not isinstance(err, FileNotFoundError):  # else the runtime's decision
+                raise Invalid(f"hostPath {path}: {err.strerror or err}") from err
+        return Volume(path, is_host=True, host_type=type_)
 
-    def _empty_dir(self, pod: Object, source: Object, local: Path) -> None:
+    def _empty_dir(self, pod: Object, source: Object, path: str) -> None:
         in_memory = source.get("medium") == "Memory"
         in_memory = in_memory and self._platform.has(Feature.EMPTY_DIR_MEMORY)
-        if local.is_dir():
+        try:
+            os.close(self._files.open(path, os.O_PATH | os.O_DIRECTORY))
+        except FileNotFoundError:
+            pass
+        else:
             return
-        local.mkdir(parents=True)
-        if in_memory:
-            limit = source.get("sizeLimit")
-            size = f",size={quantity.value(limit)}" if limit else ""
-            options = ["-t", "tmpfs", "-o", f"mode=0777{size}", "tmpfs", str(local)]
-            subprocess.run(["mount", *options], check=True, capture_output=True)
-        if self._platform.has(Feature.FILE_MODES):
-            local.chmod(0o777)
+        os.close(self._files.make_folders(path))
+        with closing(self._files.open(path, os.O_RDONLY | os.O_DIRECTORY)) as made:
             group = self._group(pod)
-            if group is not None:
-                os.chown(local, -1, group)
-                local.chmod(0o2777)
+            mode = 0o777 if group is None else 0o2777
+            if in_memory:
+                limit = source.get("sizeLimit")
+                size = f",size={quantity.value(limit)}" if limit else ""
+                owner = f",gid={group}" if group is not None else ""
+                mount_tmpfs(made, f"mode={mode:o}{owner}{size}")
+            elif self._platform.has(Feature.FILE_MODES):
+                if group is not None:
+                    os.fchown(made, -1, group)
+                os.fchmod(made, mode)
 
     def _group(self, pod: Object) -> int | None:
         if not self._platform.has(Feature.FILE_MODES):
@@ -246,11 +285,3 @@ def _is_mapped(pod: Object, volume: str) -> bool:
     """Whether a container wants the volume as a raw device."""
     devices = (row for one in all_containers(pod) for row in one.get("volumeDevices") or ())
     return any(row["name"] == volume for row in devices)
-
-
-def _mounts_below(directory: Path) -> list[str]:
-    table = Path("/proc/self/mounts")
-    if not table.exists():
-        return []
-    points = [line.split(" ")[1] for line in table.read_text().splitlines()]
-    return sorted((one for one in points if one.startswith(f"{directory}/")), reverse=True)

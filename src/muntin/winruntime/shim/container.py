@@ -47,7 +47,7 @@ class Shim:
         self._folder = folder
         self._task = task
         self._connection = connection
-        self._log = CriLog(task["log_path"], task["log_max_bytes"])
+        self._log = CriLog(task["log_root"], task["log_path"], task["log_max_bytes"])
         self._wakeup, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)

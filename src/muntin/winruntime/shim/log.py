@@ -8,35 +8,59 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
+from pathlib import Path
+
+from muntin.kit.errors import Invalid
+from muntin.kit.safe_paths import make_folders, open_regular
 
 MAX_LINE_BYTES = 16 * 1024
 
 
 class CriLog:
-    """One log file; ``path`` empty drops everything.
+    """The log ``path`` below the folder ``root``; ``path`` empty drops everything.
 
+    Pods may rename and link below ``root``: the log is opened inside it, and is a regular file.
     When the file passes ``max_bytes`` it becomes ``path.old`` and a new one begins: a program
     that floods its output must not fill the disk while nobody rotates.
     """
 
-    def __init__(self, path: str, max_bytes: int) -> None:
+    def __init__(self, root: str, path: str, max_bytes: int) -> None:
+        self._root = Path(root)
         self._path = path
         self._max_bytes = max_bytes
         self._size = 0
-        self._fd = -1
+        self._fd = self._folder = -1
         self._pending = {"stdout": b"", "stderr": b""}
-        self.reopen()
+        self._open()
 
     def reopen(self) -> None:
-        """Continue in the file that is now at ``path``: the old one was renamed."""
+        """Continue in the file that is now at ``path``: the old one was renamed.
+
+        Where none can be opened, the old one goes on: the program must not stop.
+        """
+        with suppress(OSError, Invalid):
+            self._open()
+
+    def _open(self) -> None:
         if not self._path:
             return
-        if self._fd >= 0:
-            os.close(self._fd)
-        os.makedirs(os.path.dirname(self._path), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib costs memory
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._fd = os.open(self._path, flags, 0o640)
-        self._size = os.fstat(self._fd).st_size
+        parent, _, name = self._path.rpartition("/")
+        folder = make_folders(self._root, parent)
+        try:
+            fd = open_regular(folder, name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640)
+        except BaseException:
+            os.close(folder)
+            raise
+        self._close()
+        self._fd, self._folder = fd, folder
+        self._size = os.fstat(fd).st_size
+
+    def _close(self) -> None:
+        for fd in (self._fd, self._folder):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._folder = -1
 
     def write(self, stream: str, data: bytes) -> None:
         """Log what ``stream`` ("stdout" or "stderr") said; unfinished lines wait for their end."""
@@ -61,21 +85,24 @@ class CriLog:
         for stream, data in self._pending.items():
             if data:
                 self._append(_line(timestamp(time.time_ns()), stream, b"P", data))
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        self._close()
 
     def _append(self, data: bytes) -> None:
         if self._fd < 0 or not data:
             return
         if self._size + len(data) > self._max_bytes and self._size:
-            os.rename(self._path, self._path + ".old")  # noqa: PTH104 - pathlib costs memory
-            self.reopen()
+            self._set_aside()
         try:
             os.write(self._fd, data)
         except OSError:
             return  # a full disk must not stop the program
         self._size += len(data)
+
+    def _set_aside(self) -> None:
+        name = self._path.rpartition("/")[2]
+        with suppress(OSError):
+            os.rename(name, f"{name}.old", src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        self.reopen()
 
 
 def timestamp(nanoseconds: int) -> bytes:
