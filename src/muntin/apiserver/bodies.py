@@ -54,7 +54,9 @@ def parse(request: ApiRequest) -> Any:
         from muntin.model import protobuf  # tables that JSON clients never need
 
         try:
-            return protobuf.decode_body(body)
+            found = protobuf.decode_body(body)
+            depth.check(found)
+            return found
         except errors.Invalid as err:
             raise status.bad_request(err.message) from err
     raise status.unsupported_media_type(ACCEPTED)

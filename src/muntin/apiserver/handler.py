@@ -43,6 +43,9 @@ from muntin.model.windows_releases import parse_kubernetes
 log = logging.getLogger(__name__)
 
 
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+
+
 class Handler:
     """The handler of one server."""
 
@@ -61,6 +64,8 @@ class Handler:
                 way = await self._impersonated(request, real)
         except MuntinError as err:
             return self._turned_away(request, real, status.error_response(err))
+        except Exception:
+            return self._turned_away(request, real, self._unexpected(request, real))
         if way is None:
             return await self.as_user(request, real)
         return await self.as_user(request, way.user, real, way.constraint)
@@ -160,6 +165,8 @@ class Handler:
             answer = await self._core.limits.run(found, self._serve)
         except MuntinError as err:
             answer = status.error_response(err)
+        except Exception:
+            answer = self._unexpected(request, user)
         if isinstance(answer, Response):
             self._finish(answer, found, time.monotonic() - started)
         answer.headers = {**answer.headers, "Audit-Id": identifier}
@@ -173,12 +180,17 @@ class Handler:
         except MuntinError as err:
             answer = status.error_response(err)
         except Exception:
-            log.exception(
-                "request failed",
-                **fields(method=request.http.method, path=request.path, user=request.user.name),
-            )
-            answer = status.error_response(RuntimeError())
+            answer = self._unexpected(request.http, request.user)
         return await encodings.for_client(request.http, answer)
+
+    def _unexpected(self, request: Request, user: User | None) -> Response:
+        """The answer to a request whose handling raised the exception being handled: a fault."""
+        name = "" if user is None else user.name
+        about = fields(method=request.method, path=request.path, user=name)
+        log.exception("request failed", **about)  # noqa: LOG004 - callers handle one
+        verb = request.method if request.method in _METHODS else "other"
+        self._core.metrics.unexpected.add((verb,))
+        return status.error_response(RuntimeError())
 
     def _finish(self, answer: Response, found: ApiRequest | None, seconds: float) -> None:
         if found is not None and found.warnings and (warning := warning_header(found.warnings)):

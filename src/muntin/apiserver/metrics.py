@@ -86,6 +86,10 @@ class Metrics:
         self.store_requests = new(
             Histogram("etcd_request_duration_seconds", "Latency of the store's operations.",
                       ("operation", "type"), ETCD_S))  # fmt: skip
+        self.unexpected = new(
+            Counter("muntin_apiserver_unexpected_errors_total",
+                    "Requests answered with 500 for an exception that no code expects: each is a "
+                    "fault of the server, and the log has its stack.", ("verb",)))  # fmt: skip
         self.access = AccessMetrics(self.families)
         self.audit_events = new(
             Counter(

@@ -50,10 +50,13 @@ def _may_be_deep(text: bytes) -> bool:
     return False
 
 
-def check(value: Any) -> None:
-    """Raise Invalid if ``value`` nests deeper than `MAX_DEPTH`, or contains itself."""
+def check(value: Any, *, above: int = 0) -> None:
+    """Raise Invalid if ``value`` contains itself, or nests deeper than `MAX_DEPTH`.
+
+    ``above`` is the number of maps and lists that will hold it.
+    """
     level = [value] if isinstance(value, dict | list) else []
-    depth = 0
+    depth = above
     while level:
         depth += 1
         if depth > MAX_DEPTH:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from muntin.kit.errors import Invalid
 
@@ -34,10 +34,11 @@ class Field:
     entry: tuple[str, str] = ("string", "string")
 
 
+B = TypeVar("B", bytes, memoryview)
 Table = Mapping[str, Mapping[int, Field]]
 
 
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
+def read_varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
     """The unsigned varint at ``at`` and the offset after it."""
     value = shift = 0
     while True:
@@ -51,13 +52,13 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def raw_fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
+def raw_fields(data: B) -> Iterator[tuple[int, int, int | B]]:
     """Every field of a message as (number, wire type, value)."""
     at, end = 0, len(data)
     while at < end:
         key, at = read_varint(data, at)
         wire = key & 7
-        value: int | bytes
+        value: int | B
         if wire == 0:
             value, at = read_varint(data, at)
         else:
@@ -81,7 +82,11 @@ def _scalar(kind: str, value: int | bytes) -> Any:
         if kind in ("int32", "int64", "enum"):
             value &= (1 << 64) - 1
             return value - (1 << 64) if value >> 63 else value
+        if kind in ("string", "bytes", "double", "float"):
+            raise Invalid(f"protobuf: a number stands where a value of kind {kind} should be")
         return value
+    if kind in VARINT_KINDS:
+        raise Invalid(f"protobuf: text stands where a number of kind {kind} should be")
     if kind == "string":
         return value.decode("utf-8")
     if kind == "double":
@@ -104,23 +109,27 @@ def decode(table: Table, message: str, data: bytes) -> dict[str, Any]:
     Raises:
         Invalid: the bytes are not a protobuf message.
     """
+    try:
+        return _decode(table, message, data)
+    except (ValueError, struct.error, RecursionError) as error:
+        raise Invalid(f"protobuf: not a {message} message: {error}") from error
+
+
+def _decode(table: Table, message: str, data: bytes) -> dict[str, Any]:
     fields, result = table[message], {}  # type: Mapping[int, Field], dict[str, Any]
     for number, wire, value in raw_fields(data):
         field = fields.get(number)
         if field is None:
             continue
         if field.kind == "map":
-            assert isinstance(value, bytes)
-            key, item = _entry(table, field, value)
+            key, item = _entry(table, field, _bytes(field.name, value))
             result.setdefault(field.name, {})[key] = item
         elif field.repeated and wire == 2 and field.kind in VARINT_KINDS:
-            assert isinstance(value, bytes)
-            result.setdefault(field.name, []).extend(_packed(field.kind, value))
+            packed = _packed(field.kind, _bytes(field.name, value))
+            result.setdefault(field.name, []).extend(packed)
         else:
             if field.kind == "message":
-                if not isinstance(value, bytes):
-                    raise Invalid(f"protobuf: field {field.name} of {message} is not a message")
-                item = decode(table, field.message, value)
+                item = _decode(table, field.message, _bytes(field.name, value))
             else:
                 item = _scalar(field.kind, value)
             if field.repeated:
@@ -128,6 +137,12 @@ def decode(table: Table, message: str, data: bytes) -> dict[str, Any]:
             else:
                 result[field.name] = item
     return result
+
+
+def _bytes(name: str, value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        raise Invalid(f"protobuf: a number stands in field {name}, which is none")
+    return value
 
 
 def _entry(table: Table, field: Field, data: bytes) -> tuple[Any, Any]:
@@ -139,8 +154,7 @@ def _entry(table: Table, field: Field, data: bytes) -> tuple[Any, Any]:
         if kind is None:
             continue
         if kind == "message":
-            assert isinstance(value, bytes)
-            decoded: Any = decode(table, field.message, value)
+            decoded: Any = _decode(table, field.message, _bytes(field.name, value))
         else:
             decoded = _scalar(kind, value)
         if number == 1:

@@ -23,17 +23,25 @@ _ALWAYS_ALIASED = 10_000
 
 
 class DepthLimit:
-    """To be inherited before a composer: raises MarkedYAMLError at the first level too deep."""
+    """To be inherited before a composer: raises MarkedYAMLError at the first level too deep, or at
+    the first node too many of a document. A node takes about 400 bytes."""
 
+    most_nodes = 250_000
     _depth = 0
+    _nodes = 0
 
     def descend_resolver(self, parent: yaml.Node | None, index: Any) -> None:
         """The composer calls this before it makes a node; ``parent`` holds the new node."""
         self._depth += 1
+        self._nodes = self._nodes + 1 if self._depth > 1 else 1
         # Scalars descend, too, so that a value may be one level below the last map or list.
         if self._depth > depth.MAX_DEPTH + 1:
             mark = parent.start_mark if parent else None
             raise yaml.MarkedYAMLError(None, None, depth.MESSAGE, mark)
+        if self._nodes > self.most_nodes:
+            mark = parent.start_mark if parent else None
+            text = f"exceeded max number of values of {self.most_nodes}"
+            raise yaml.MarkedYAMLError(None, None, text, mark)
 
     def ascend_resolver(self) -> None:
         """The composer calls this when a node is complete."""

@@ -105,6 +105,8 @@ class _Resolving(safe_yaml.DepthLimit):
             return _PLAIN
         return _QUOTED
 
+    most_nodes = MAX_VALUES
+
 
 class _SlowComposer(
     _Resolving,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from muntin.kit import numbers
+from muntin.kit import depth, numbers
 from muntin.kit.errors import Invalid
 
 MOST_COPIED_BYTES = 3 * 1024 * 1024  # by all copy operations of one patch
@@ -203,6 +203,7 @@ def _parent(document: Any, path: Sequence[str]) -> Any:
 
 
 def _add(document: Any, path: Sequence[str], value: Any) -> Any:
+    depth.check(value, above=len(path))  # else a patch adds, or copies, one level upon another
     if not path:
         return value
     parent, last = _parent(document, path), path[-1]

@@ -14,7 +14,7 @@ import orjson
 
 from muntin.apiserver.status import ApiError
 from muntin.apiserver.webhooks import WebhookClient
-from muntin.kit import errors
+from muntin.kit import depth, errors
 from muntin.model.custom.definition import Definition
 from muntin.model.validation.findings import Findings
 from muntin.model.validation.metadata import annotation_map, label_map
@@ -69,7 +69,7 @@ async def convert(
 
 def _parsed(answer: bytes) -> Any:
     try:
-        return orjson.loads(answer)
+        return depth.loads(answer)
     except orjson.JSONDecodeError as err:
         raise errors.Invalid(f"the answer is no JSON: {err}") from err
 

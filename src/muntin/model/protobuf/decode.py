@@ -12,37 +12,45 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from muntin.kit import depth
 from muntin.kit.errors import Invalid
 from muntin.kit.protobuf import raw_fields
 from muntin.model import times
 from muntin.model.decoding import Undecodable
 from muntin.model.protobuf.messages import MAGIC, UNKNOWN, by_number, message_name
 
+Data = memoryview
+_EMPTY = memoryview(b"")
+_LONGEST_NUMBER = 8  # bytes of a fixed one
 
-def decode_body(body: bytes) -> dict[str, Any]:
+
+def decode_body(body: bytes | Data) -> dict[str, Any]:
     """The object of a whole request body, with its ``apiVersion`` and ``kind``.
 
     Raises:
         Undecodable: not such a body, or of a kind that is not known.
     """
-    if not body.startswith(MAGIC):
+    if bytes(body[: len(MAGIC)]) != MAGIC:
         raise Undecodable("the body is not in Kubernetes' protobuf form: it has no k8s prefix")
     try:
-        envelope = _decode(UNKNOWN, body[len(MAGIC) :], raw_bytes=True)
+        # Views, since each message inside another would hold a copy of all that is in it.
+        envelope = _decode(UNKNOWN, memoryview(body)[len(MAGIC) :], raw_bytes=True)
         meta = envelope.get("typeMeta", {})
         api_version, kind = meta.get("apiVersion", ""), meta.get("kind", "")
         name = message_name(api_version, kind)
         if not name:
             raise Undecodable(f'no kind "{kind}" is registered for version "{api_version}"')
-        obj = _decode(name, envelope.get("raw", b""))
-    except (Invalid, ValueError, struct.error) as error:
+        obj = _decode(name, _bytes(envelope.get("raw", _EMPTY)))
+    except (Invalid, ValueError, OverflowError, struct.error) as error:
         if isinstance(error, Undecodable):
             raise
         raise Undecodable(f"the body is not a protobuf message: {error}") from error
+    except RecursionError as error:
+        raise Undecodable(f"the body {depth.MESSAGE}") from error
     return {"apiVersion": api_version, "kind": kind, **obj}
 
 
-def _decode(message: str, data: bytes, *, raw_bytes: bool = False) -> dict[str, Any]:
+def _decode(message: str, data: Data, *, raw_bytes: bool = False) -> dict[str, Any]:
     fields = by_number(message)
     result: dict[str, Any] = {}
     for number, _, value in raw_fields(data):
@@ -65,23 +73,23 @@ def _decode(message: str, data: bytes, *, raw_bytes: bool = False) -> dict[str, 
     return result
 
 
-def _bytes(value: int | bytes) -> bytes:
+def _bytes(value: int | Data) -> Data:
     if isinstance(value, int):
         raise Invalid("protobuf: a number stands where a message or text should be")
     return value
 
 
-def _entry(kind: str, data: bytes) -> tuple[str, Any]:
-    key, item = "", _value(kind, b"")
+def _entry(kind: str, data: Data) -> tuple[str, Any]:
+    key, item = "", _value(kind, _EMPTY)
     for number, _, value in raw_fields(data):
         if number == 1:
-            key = _bytes(value).decode("utf-8")
+            key = str(_bytes(value), "utf-8")
         elif number == 2:
             item = _value(kind, value)
     return key, item
 
 
-def _value(kind: str, value: int | bytes) -> Any:
+def _value(kind: str, value: int | Data) -> Any:
     scalar = _SCALARS.get(kind)
     if scalar is not None:
         return scalar(value)
@@ -90,18 +98,20 @@ def _value(kind: str, value: int | bytes) -> Any:
     return special(data) if special is not None else _decode(kind, data)
 
 
-def _signed(value: int | bytes) -> int:
+def _signed(value: int | Data) -> int:
     if not isinstance(value, int):
-        return 0 if not value else int.from_bytes(value, "little", signed=True)
+        if len(value) > _LONGEST_NUMBER:
+            raise Invalid("protobuf: a message or text stands where a number should be")
+        return int.from_bytes(value, "little", signed=True)
     return value - (1 << 64) if value >> 63 else value
 
 
-def _double(value: int | bytes) -> float:
+def _double(value: int | Data) -> float:
     return float(struct.unpack("<d", _bytes(value))[0]) if value else 0.0
 
 
-_SCALARS: Mapping[str, Callable[[int | bytes], Any]] = {
-    "s": lambda value: _bytes(value).decode("utf-8"),
+_SCALARS: Mapping[str, Callable[[int | Data], Any]] = {
+    "s": lambda value: str(_bytes(value), "utf-8"),
     "b": bool,
     "i": _signed,
     "d": _double,
@@ -109,16 +119,16 @@ _SCALARS: Mapping[str, Callable[[int | bytes], Any]] = {
 }
 
 
-def _numbers(data: bytes) -> dict[int, int]:
+def _numbers(data: Data) -> dict[int, int]:
     return {number: _signed(value) for number, _, value in raw_fields(data)}
 
 
-def _time(data: bytes) -> str | None:
+def _time(data: Data) -> str | None:
     numbers = _numbers(data)
     return times.text_of(numbers.get(1, 0)) if numbers else None
 
 
-def _micro_time(data: bytes) -> str | None:
+def _micro_time(data: Data) -> str | None:
     numbers = _numbers(data)
     if not numbers:
         return None
@@ -126,28 +136,28 @@ def _micro_time(data: bytes) -> str | None:
     return f"{whole[:-1]}.{numbers.get(2, 0) // 1000:06d}Z"
 
 
-def _int_or_string(data: bytes) -> int | str:
+def _int_or_string(data: Data) -> int | str:
     fields = {number: value for number, _, value in raw_fields(data)}
     if fields.get(1) == 1:
-        return _bytes(fields.get(3, b"")).decode("utf-8")
+        return str(_bytes(fields.get(3, _EMPTY)), "utf-8")
     return _signed(fields.get(2, 0))
 
 
-def _text(data: bytes) -> str:
+def _text(data: Data) -> str:
     fields = {number: value for number, _, value in raw_fields(data)}
-    return _bytes(fields.get(1, b"")).decode("utf-8")
+    return str(_bytes(fields.get(1, _EMPTY)), "utf-8")
 
 
-def _json(data: bytes) -> Any:
+def _json(data: Data) -> Any:
     """An embedded object: JSON text, or again Kubernetes' protobuf."""
     fields = {number: value for number, _, value in raw_fields(data)}
-    raw = _bytes(fields.get(1, b""))
-    if raw.startswith(MAGIC):
+    raw = _bytes(fields.get(1, _EMPTY))
+    if bytes(raw[: len(MAGIC)]) == MAGIC:
         return decode_body(raw)
-    return json.loads(raw) if raw else None
+    return json.loads(bytes(raw)) if raw else None
 
 
-def _schema_or_allows(data: bytes) -> Any:
+def _schema_or_allows(data: Data) -> Any:
     """A schema, or whether anything goes."""
     fields = {number: value for number, _, value in raw_fields(data)}
     if 2 in fields:
@@ -155,7 +165,7 @@ def _schema_or_allows(data: bytes) -> Any:
     return bool(fields.get(1))
 
 
-def _schema_or_list(data: bytes) -> Any:
+def _schema_or_list(data: Data) -> Any:
     """A schema, or several."""
     schema, several = None, []
     for number, _, value in raw_fields(data):
@@ -167,28 +177,28 @@ def _schema_or_list(data: bytes) -> Any:
     return several or schema
 
 
-def _schema_or_names(data: bytes) -> Any:
+def _schema_or_names(data: Data) -> Any:
     """A schema, or the names of the fields that must be there."""
     schema, names = None, []
     for number, _, value in raw_fields(data):
         if number == 1:
             schema = _decode("apiextensions.v1.JSONSchemaProps", _bytes(value))
         else:
-            names.append(_bytes(value).decode("utf-8"))
+            names.append(str(_bytes(value), "utf-8"))
     return names or schema
 
 
-def _duration(data: bytes) -> str:
+def _duration(data: Data) -> str:
     nanos = _numbers(data).get(1, 0)
     return f"{nanos / 1e9:g}s"
 
 
-def _items(data: bytes) -> list[str]:
+def _items(data: Data) -> list[str]:
     """The wrapper that Go's writers need around a list inside a map."""
-    return [_bytes(value).decode("utf-8") for number, _, value in raw_fields(data) if number == 1]
+    return [str(_bytes(value), "utf-8") for number, _, value in raw_fields(data) if number == 1]
 
 
-_SPECIAL: Mapping[str, Callable[[bytes], Any]] = {
+_SPECIAL: Mapping[str, Callable[[Data], Any]] = {
     "meta.v1.Time": _time,
     "meta.v1.MicroTime": _micro_time,
     "meta.v1.Duration": _duration,

@@ -21,7 +21,7 @@ from muntin.apiserver.admission.webhooks.hooks import Hook
 from muntin.apiserver.authz import Authorizer
 from muntin.apiserver.authz.expressions import decider
 from muntin.apiserver.webhooks import WebhookClient, WebhookFailed
-from muntin.kit import errors
+from muntin.kit import depth, errors
 from muntin.kit.log import fields
 from muntin.model.admission import review
 from muntin.model.admission.conditions import Undecided
@@ -182,7 +182,9 @@ def _parsed(answer: bytes) -> Any:
             "application/json"
         )
     try:
-        return orjson.loads(answer)
+        return depth.loads(answer)
+    except errors.Invalid as err:
+        raise CallFailed(f"received invalid webhook response: {err.message}") from err
     except orjson.JSONDecodeError:
         return answer.decode(errors="replace")
 

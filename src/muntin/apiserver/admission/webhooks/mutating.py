@@ -17,7 +17,7 @@ from muntin.apiserver.admission.measures import ADMIT
 from muntin.apiserver.admission.operation import Operation
 from muntin.apiserver.admission.webhooks.call import CallFailed, Calls, failed
 from muntin.apiserver.admission.webhooks.hooks import Hook
-from muntin.kit import errors
+from muntin.kit import depth, errors
 from muntin.model import json_patch
 from muntin.model.resources import Resource
 
@@ -120,7 +120,10 @@ def _operations(patch: bytes) -> list[Any]:
     if not patch:
         return []
     try:
-        found = orjson.loads(patch)
+        found = depth.loads(patch)
+    except errors.Invalid as err:
+        text = f"received undecodable patch in webhook response: {err.message}"
+        raise CallFailed(text) from err
     except orjson.JSONDecodeError as err:
         text = _syntax(patch.decode(errors="replace"))
         raise CallFailed(f"received undecodable patch in webhook response: {text or err}") from err
