@@ -266,6 +266,7 @@ def test_what_the_runtime_is_sent(tmp_path: Path) -> None:
         assert (bench.drive / "Programs").is_dir()
         local = bench.drive / "var/lib/kubelet/pods" / uid
         assert (local / "volumes/kubernetes.io~empty-dir/data/Logs").is_dir()
+        assert (local / "volumes/kubernetes.io~empty-dir/data").stat().st_mode & 0o777 == 0o777
         values = {one["key"]: one["value"] for one in config["envs"]}
         assert values["NODE"] == b"win01"
         assert values["WIN_WEBSERVER_SERVICE_PORT"] == b"80"

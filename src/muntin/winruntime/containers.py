@@ -44,6 +44,7 @@ from muntin.winruntime.records import (
     remove_folder,
 )
 from muntin.winruntime.resources import limits
+from muntin.winruntime.user_namespace import IdRange
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +96,8 @@ class ContainerRpcs:
         layers = [node.images.layer_folder(chain) for chain in image.layers]
         c_drive = drive(node.base, image.build or node.config.profile.build, user, layers)
         folder.mkdir(parents=True)
-        write_folder(folder, user, _pod_files(sandbox, program.hostname, node.config.profile))
+        ids = IdRange(sandbox.first_id) if sandbox.first_id else None
+        write_folder(folder, user, _pod_files(sandbox, program.hostname, node.config.profile), ids)
         if started.start_file:
             (folder / START_FILE).write_bytes(started.start_file)
         write_bundle(
@@ -104,7 +106,6 @@ class ContainerRpcs:
             started.process,
             c_drive,
             hostname=program.hostname,
-            netns=sandbox.netns,
             cgroup=node.cgroup(container.id),
             limits=limits(_resources(config), os.cpu_count() or 1),
             mounts=bind_mounts(
@@ -114,6 +115,7 @@ class ContainerRpcs:
                 node.config.profile,
                 folder / MOUNTS,
             ),
+            ids=ids,
         )
 
     async def StartContainer(self, request: Message) -> Message:
@@ -169,6 +171,7 @@ class ContainerRpcs:
             "id": container.id,
             "runc": node.runc.program,
             "runc_root": str(node.runc.root),
+            "netns": node.sandboxes.get(container.sandbox_id).netns,
             "terminal": bool(config.get("tty")),
             "stdin": bool(config.get("stdin")),
             "stdin_once": bool(config.get("stdin_once")),
@@ -205,8 +208,9 @@ class ContainerRpcs:
         if container.inside or is_open(Feature.API_SIGNALS, self._node.config.profile):
             await self._node.runc.kill(container.id, "TERM")
             return
+        sandbox = self._node.sandboxes.get(container.sandbox_id)
         process = await asyncio.create_subprocess_exec(
-            *self._node.runc.command("exec", container.id, "/usr/lib/wine/wine64"),
+            *self._node.runc.exec_command(sandbox.netns, container.id, "/usr/lib/wine/wine64"),
             WCCTL,
             _CTRL_SHUTDOWN,
             stdin=asyncio.subprocess.DEVNULL,

@@ -133,9 +133,10 @@ async def prepared(
     """Make what runc and wcinit read; it goes at the end of the block."""
     tag = f"exec-{os.urandom(6).hex()}"
     folder = node.containers.folder(container.id)
-    program = exec_program(node, container, words, terminal)
+    program, netns = exec_program(node, container, words, terminal), _netns(node, container)
     if container.inside and not program.is_inside:
-        await node.warm_wine.ensure(container.id, folder, program.user.name, program.user.uid)
+        user = program.user
+        await node.warm_wine.ensure(container.id, netns, folder, user.name, user.uid)
     started = launch(program, is_first=False)
     process_file, pid_file = folder / f"{tag}.json", folder / f"{tag}.pid"
     with ExitStack() as stack:
@@ -154,11 +155,15 @@ async def prepared(
             container_id=container.id,
             tag=tag,
             pid_file=pid_file,
-            command=node.runc.command("exec", *options, container.id),
+            command=node.runc.exec_command(netns, *options, container.id),
             control=control,
             files=files,
             is_inside=program.is_inside,
         )
+
+
+def _netns(node: Node, container: ContainerRecord) -> str:
+    return node.sandboxes.get(container.sandbox_id).netns
 
 
 @asynccontextmanager

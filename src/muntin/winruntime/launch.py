@@ -12,6 +12,7 @@ import os
 import resource
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -29,6 +30,9 @@ from muntin.winruntime.command_line import command_line, program_name, split
 from muntin.winruntime.image_store import DRIVE
 from muntin.winruntime.inside import PROGRAMS as INSIDE_PROGRAMS
 from muntin.winruntime.shim.control import CONTROL_FD, START_FD
+from muntin.winruntime.shim.stage import FOLDER as STAGE
+from muntin.winruntime.shim.stage import PLAN
+from muntin.winruntime.user_namespace import IdRange, isolate
 
 _TINI = "/usr/bin/tini"
 _PYTHON = ("/usr/bin/python3", "-ISE", "/muntin/inside/__main__.py")
@@ -168,11 +172,12 @@ class PodFiles:
     dns_options: Sequence[str]
 
 
-def write_folder(folder: Path, user: WindowsUser, pod: PodFiles) -> None:
+def write_folder(folder: Path, user: WindowsUser, pod: PodFiles, ids: IdRange | None) -> None:
     """The container's own files: writable layer and ``/etc``."""
-    for name in ("upper", "work", "etc/fonts", "etc/ssl"):
+    for name in ("upper", "work", "etc/fonts", "etc/ssl/certs", STAGE):
         (folder / name).mkdir(parents=True)
-    os.chown(folder / "upper", user.uid, user.uid)
+    owner = user.uid + (ids.first if ids else 0)
+    os.chown(folder / "upper", owner, owner)
     etc = folder / "etc"
     passwd = [f"{u.name}:x:{u.uid}:{u.uid}::/prefix:/bin/sh" for u in _users_first(user)]
     group = [f"{u.name}:x:{u.uid}:" for u in _users_first(user)]
@@ -184,7 +189,9 @@ def write_folder(folder: Path, user: WindowsUser, pod: PodFiles) -> None:
     (etc / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files dns\n")
     (etc / "fonts/fonts.conf").write_text(_NO_FONTS)
     (etc / "mtab").symlink_to("/proc/mounts")
-    shutil.copyfile("/etc/ld.so.cache", etc / "ld.so.cache")
+    for name in ("ld.so.cache", "ssl/openssl.cnf"):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(f"/etc/{name}", etc / name)
 
 
 _NO_FONTS = (
@@ -222,12 +229,12 @@ def write_bundle(
     layers: Drive,
     *,
     hostname: str,
-    netns: str,
     cgroup: str,
     limits: Limits,
     mounts: Sequence[Mapping[str, object]],
+    ids: IdRange | None,
 ) -> None:
-    """``config.json`` of the container in ``folder``.
+    """``config.json`` of the container in ``folder``, in a user namespace with ``ids``.
 
     Raises:
         Unavailable: the base image has been removed.
@@ -241,15 +248,18 @@ def write_bundle(
         bind(str(base.inside), "/muntin/inside", readonly=True),
         overlay(lowers, str(folder / "upper"), str(folder / "work"), "/prefix"),
     ]
-    if Path("/etc/ssl/certs").is_dir():
-        system_mounts.insert(2, bind("/etc/ssl", "/etc/ssl", readonly=True))
+    if Path("/etc/ssl/certs").is_dir():  # and not the host's keys beside it
+        system_mounts.insert(2, bind("/etc/ssl/certs", "/etc/ssl/certs", readonly=True))
     bundle = Bundle(
         process=process,
         rootfs=str(base.rootfs),
         hostname=hostname,
-        netns=netns,
         cgroup=cgroup,
         limits=limits,
         mounts=[*system_mounts, *mounts],
     )
-    (folder / "config.json").write_bytes(orjson.dumps(bundle.document()))
+    document = bundle.document()
+    if ids:
+        document, plan = isolate(bundle, ids, folder, mounts)
+        (folder / PLAN).write_bytes(orjson.dumps(plan))
+    (folder / "config.json").write_bytes(orjson.dumps(document))

@@ -39,6 +39,7 @@ from muntin.winruntime.shims import Shims
 from muntin.winruntime.stats import StatsRpcs
 from muntin.winruntime.status import StatusRpcs
 from muntin.winruntime.streaming import StreamingServer
+from muntin.winruntime.user_namespace import why_not
 from muntin.winruntime.warm_wine import WarmWine
 from muntin.winruntime.windows_paths import HostDrive
 
@@ -115,6 +116,12 @@ def _node(config: WinRuntimeConfig, network: PodNetwork, clock: Clock) -> Node:
     config.host_drive.mkdir(parents=True, exist_ok=True)
     base = build_base(config.base_cache)
     base.hives(config.profile.build, user_named(DEFAULT_USER))
+    reason = why_not([config.state_dir, base.path])
+    if reason:
+        log.warning(
+            "containers run without user namespaces: their root is the host's",
+            **fields(node=config.node_name, reason=reason),
+        )
     runc = Runc(config.runc, config.run_dir / "runc")
     return Node(
         config=config,
@@ -129,6 +136,7 @@ def _node(config: WinRuntimeConfig, network: PodNetwork, clock: Clock) -> Node:
         warm_wine=WarmWine(runc, clock),
         cgroups=CgroupReader(),
         host=HostDrive(config.host_drive),
+        user_namespaces=not reason,
     )
 
 

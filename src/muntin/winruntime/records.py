@@ -24,7 +24,10 @@ _RECORD = "record.json"
 
 @dataclass(slots=True, kw_only=True)
 class SandboxRecord:
-    """``config`` is the PodSandboxConfig as it was given; ``pause_started`` tells pids apart."""
+    """``config`` is the PodSandboxConfig as it was given; ``pause_started`` tells pids apart.
+
+    ``first_id`` is the host's id of the containers' root; 0 without user namespaces.
+    """
 
     id: str
     config: dict[str, Any]
@@ -37,6 +40,7 @@ class SandboxRecord:
     pause_started: str = ""
     stopped: bool = False
     network_attached: bool = False
+    first_id: int = 0
 
     @property
     def metadata(self) -> Mapping[str, Any]:

@@ -12,6 +12,8 @@ from pathlib import Path
 from muntin.kit.errors import Internal, NotFound
 from muntin.winruntime import child
 
+_NSENTER = "/usr/bin/nsenter"
+
 
 @dataclass(frozen=True, slots=True)
 class Runc:
@@ -24,6 +26,13 @@ class Runc:
         """A whole command line."""
         return [self.program, "--root", str(self.root), *words]
 
+    def exec_command(self, netns: str, *words: str) -> list[str]:
+        """A whole command line of ``runc exec`` in the pod's network namespace.
+
+        A container has a user namespace, out of which it could not join its network itself.
+        """
+        return [_NSENTER, f"--net={netns}", "--", *self.command("exec", *words)]
+
     async def kill(self, container_id: str, signal_name: str, *, everyone: bool = False) -> None:
         """Send a signal to the container's first process, or to all; gone is fine."""
         options = ["--all"] if everyone else []
@@ -33,7 +42,9 @@ class Runc:
         """Remove what runc and the kernel keep for a container, running or not; absent is fine."""
         await self._call("delete", "--force", container_id, ignore=True)
 
-    async def exec_detached(self, container_id: str, process_file: Path, control: int) -> None:
+    async def exec_detached(
+        self, container_id: str, netns: str, process_file: Path, control: int
+    ) -> None:
         """Start one more process, with no stdio and ``control`` as CONTROL_FD; return when it runs.
 
         Raises:
@@ -42,7 +53,7 @@ class Runc:
         options = ["--detach", "--process", str(process_file), "--preserve-fds", "1"]
         quiet = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         try:
-            words = self.command("exec", *options, container_id)
+            words = self.exec_command(netns, *options, container_id)
             process = child.start(words, [quiet, quiet, quiet, control])
         finally:
             os.close(quiet)

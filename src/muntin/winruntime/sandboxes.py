@@ -48,6 +48,7 @@ class SandboxRpcs:
         if security.get("host_process"):
             raise Unsupported("HostProcess pods are not supported by this runtime")
         sandbox = SandboxRecord(id=new_id(), config=config, created_at=self._node.now_ns())
+        sandbox.first_id = self._node.new_ids(sandbox.id)
         try:
             await self._run(sandbox)
         except MuntinError as err:

@@ -32,7 +32,9 @@ class WarmWine:
         self._until: dict[str, float] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def ensure(self, container_id: str, folder: Path, user: str, uid: int) -> None:
+    async def ensure(
+        self, container_id: str, netns: str, folder: Path, user: str, uid: int
+    ) -> None:
         """Return once Wine is up in the container, and will be for the next half minute.
 
         Raises:
@@ -41,7 +43,7 @@ class WarmWine:
         async with self._locks[container_id]:
             if self._until.get(container_id, 0.0) - self._clock.monotonic() > _RENEW_S:
                 return
-            await self._start(container_id, folder, user, uid)
+            await self._start(container_id, netns, folder, user, uid)
             self._until[container_id] = self._clock.monotonic() + LINGER_S
 
     def forget(self, container_id: str) -> None:
@@ -49,13 +51,16 @@ class WarmWine:
         self._until.pop(container_id, None)
         self._locks.pop(container_id, None)
 
-    async def _start(self, container_id: str, folder: Path, user: str, uid: int) -> None:
+    async def _start(
+        self, container_id: str, netns: str, folder: Path, user: str, uid: int
+    ) -> None:
         process_file = folder / "linger.json"
         process = linger_process(user, uid, LINGER_S)
         process_file.write_bytes(orjson.dumps(process.document()))
         control = Control()
         try:
-            await self._runc.exec_detached(container_id, process_file, control.theirs.fileno())
+            control_fd = control.theirs.fileno()
+            await self._runc.exec_detached(container_id, netns, process_file, control_fd)
             control.theirs.close()
             async with asyncio.timeout(_START_LIMIT_S):
                 failure = await _started(control)

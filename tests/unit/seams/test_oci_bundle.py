@@ -63,11 +63,11 @@ def test_arguments_decide_about_clone_socket_and_personality() -> None:
 def test_a_bundle_has_its_own_namespaces_limits_and_hidden_paths() -> None:
     process = Process(args=["x"], env={}, capabilities=["CAP_KILL"])
     bundle = Bundle(
-        process=process, rootfs="/r", hostname="h", netns="/n", cgroup="/c", limits=Limits(pids=7)
+        process=process, rootfs="/r", hostname="h", cgroup="/c", limits=Limits(pids=7)
     ).document()
     linux = bundle["linux"]
     kinds = {row["type"] for row in linux["namespaces"]}
-    assert kinds >= {"pid", "mount", "ipc", "uts", "cgroup", "network"}
+    assert kinds >= {"pid", "mount", "ipc", "uts", "cgroup"}
     assert linux["resources"]["pids"] == {"limit": 7}
     assert linux["seccomp"] == seccomp.profile()
     assert {"/proc/kcore", "/proc/keys", "/proc/scsi", "/sys/firmware"} <= {*linux["maskedPaths"]}

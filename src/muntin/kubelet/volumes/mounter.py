@@ -252,7 +252,7 @@ class VolumeMounter:
                 size = f",size={quantity.value(limit)}" if limit else ""
                 owner = f",gid={group}" if group is not None else ""
                 mount_tmpfs(made, f"mode={mode:o}{owner}{size}")
-            elif self._platform.has(Feature.FILE_MODES):
+            else:
                 if group is not None:
                     os.fchown(made, -1, group)
                 os.fchmod(made, mode)

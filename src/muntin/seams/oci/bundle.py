@@ -124,12 +124,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A container; ``netns`` is the path of the network namespace that it joins."""
+    """A container; its network namespace is that of the process that starts it.
+
+    One with a user namespace could not join another's network later (``runc exec``), but it may
+    be started there.
+    """
 
     process: Process
     rootfs: str
     hostname: str
-    netns: str
     cgroup: str
     limits: Limits = field(default_factory=Limits)
     mounts: Sequence[Mapping[str, Any]] = ()
@@ -137,7 +140,6 @@ class Bundle:
     def document(self) -> dict[str, Any]:
         """The content of ``config.json``."""
         namespaces = [{"type": kind} for kind in ("pid", "mount", "ipc", "uts", "cgroup")]
-        namespaces.append({"type": "network", "path": self.netns})
         devices = [{"allow": False, "access": "rwm"}]
         return {
             "ociVersion": VERSION,

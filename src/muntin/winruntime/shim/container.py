@@ -24,6 +24,7 @@ from muntin.winruntime.shim.attach import Attached
 from muntin.winruntime.shim.control import Control, sealed, spawn
 from muntin.winruntime.shim.frames import line
 from muntin.winruntime.shim.log import CriLog
+from muntin.winruntime.shim.stage import staged
 
 READ_BYTES = 64 * 1024
 START_LIMIT_S = 60.0
@@ -88,7 +89,8 @@ class Shim:
             inherited.append(sealed(_read_whole(task["start_file"])))
         command += ["--preserve-fds", str(len(inherited))]
         start = self._start_with_terminal if task["terminal"] else self._start_with_pipes
-        returncode = start(command, inherited)
+        with kernel.network_namespace(task["netns"]), staged(self._folder):
+            returncode = start(command, inherited)
         self._control.theirs.close()
         for fd in inherited[1:]:
             os.close(fd)
