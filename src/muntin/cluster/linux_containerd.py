@@ -16,12 +16,14 @@ from muntin.cluster.containerd import (
 from muntin.cluster.host_limits import refuses_lower_oom_scores
 from muntin.cluster.paths import CACHE_ROOT, ClusterPaths
 from muntin.cluster.process_table import Component
+from muntin.kit import files
 from muntin.kit.errors import Unavailable
 from muntin.kit.log import fields
 
 log = logging.getLogger(__name__)
 IMAGE_CACHE = CACHE_ROOT / "images"
 _POLL_S = 0.02
+_IMPORT_RETRY_S = 5.0
 
 
 def paths_of(paths: ClusterPaths, node: str) -> ContainerdPaths:
@@ -34,14 +36,15 @@ def component(paths: ClusterPaths, node: str, registry_config_dir: str = "") -> 
     own = paths_of(paths, node)
     for folder in (own.root, own.state, own.cni_conf_dir, own.socket.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    own.cni_template.write_text(conflist_template(data_dir=own.cni_template.parent / "ipam"))
+    template = conflist_template(data_dir=own.cni_template.parent / "ipam")
+    files.keep(own.cni_template, template.encode())
     options = ContainerdOptions(
         sandbox_image=images_linux.PAUSE_IMAGE,
         restrict_oom_score_adj=refuses_lower_oom_scores(),
         registry_config_dir=registry_config_dir,
     )
     file = paths.node_state(node) / "containerd.toml"
-    file.write_text(config_toml(own, options))
+    files.keep(file, config_toml(own, options).encode())
     return Component(
         name=f"containerd-{node}",
         argv=("containerd", "--config", str(file), "--log-level", "warn"),
@@ -64,13 +67,33 @@ async def listening(socket: Path) -> None:
 async def import_images(socket: Path, imported: asyncio.Event) -> None:
     """Load this machine's images into the containerd at ``socket``, then set ``imported``.
 
-    Raises:
-        Unavailable: containerd refused one; the message is its own.
+    What fails, as on a full disk, is tried again; images of an earlier time do until then.
     """
-    async with asyncio.TaskGroup() as group:
-        for archive in images_linux.write_archives(IMAGE_CACHE):
-            group.create_task(import_archive(socket, archive))
-    imported.set()
+    while True:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for archive in images_linux.write_archives(IMAGE_CACHE):
+                    group.create_task(import_archive(socket, archive))
+        except* (Unavailable, OSError) as failures:
+            log.warning("images not imported, will retry", **fields(error=failures.exceptions[0]))
+        else:
+            imported.set()
+            return
+        if images_linux.PAUSE_IMAGE in await _image_names(socket):
+            imported.set()
+        await asyncio.sleep(_IMPORT_RETRY_S)
+
+
+async def _image_names(socket: Path) -> list[str]:
+    """Names of the images that the containerd at ``socket`` has; none if it does not answer."""
+    process = await asyncio.create_subprocess_exec(
+        *("ctr", "--address", str(socket), "--namespace", "k8s.io", "images", "ls", "--quiet"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    output, _ = await process.communicate()
+    return output.decode().split()
 
 
 async def import_archive(socket: Path, archive: Path) -> None:

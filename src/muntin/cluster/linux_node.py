@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from muntin.cluster.config import ClusterConfig, NodeConfig
 from muntin.cluster.fabric_plan import RELAY_DNS
 from muntin.cluster.node_files import LinuxNodeFiles
 from muntin.cluster.paths import ClusterPaths
+from muntin.kit import files as kit_files
 from muntin.kit import supervised
 from muntin.kit.safe_paths import open_beneath
 from muntin.kit.trees import remove_tree
@@ -58,14 +60,29 @@ def _write_resolver(config: ClusterConfig, state: Path, files: LinuxNodeFiles) -
     text = f"nameserver {RELAY_DNS}\n" if config.networking.egress else ""
     _write(files, "resolv.conf", text)
     own = state / "resolv.conf"
-    own.write_text(text)
+    kit_files.keep(own, text.encode())
     return str(own)
 
 
 def _write(files: LinuxNodeFiles, name: str, text: str) -> None:
-    """Make ``name`` in the node's /etc a new file, whatever a pod has put there."""
+    """Make ``name`` in the node's /etc a file of ``text``, whatever a pod has put there.
+
+    One that is as it should be stays: a full disk has no room for another.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with closing(files.make_host_folders("/etc")) as folder:
+        if _holds(folder, name, text):
+            return
         remove_tree(folder, name)
         with os.fdopen(open_beneath(folder, name, flags, 0o644), "w") as file:
             file.write(text)
+
+
+def _holds(folder: int, name: str, text: str) -> bool:
+    """Whether ``name`` in ``folder`` is a regular file of ``text``; never waits for a FIFO."""
+    try:
+        handle = open_beneath(folder, name, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    with os.fdopen(handle, "rb") as file:
+        return stat.S_ISREG(os.fstat(handle).st_mode) and file.read(len(text) + 1) == text.encode()

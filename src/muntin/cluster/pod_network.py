@@ -56,4 +56,4 @@ def _pod_cidr(node: Object | None) -> IPv4Network | None:
 def write_conflist(directory: Path, text: str) -> None:
     """Put the network configuration in place in one step: runtimes watch the folder."""
     directory.mkdir(parents=True, exist_ok=True)
-    files.put(directory / CONFLIST, text.encode())
+    files.keep(directory / CONFLIST, text.encode())

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,9 +72,9 @@ class ProcessTable:
     def start(self, component: Component) -> None:
         """Start ``component`` now and keep it running from now on."""
         state = self.states.setdefault(component.name, State(component))
+        state.pid = self._fork(component)
         state.retry_at = None
         state.started_at = self._monotonic()
-        state.pid = self._fork(component)
         log.info("started", **fields(component=component.name, pid=state.pid))
 
     def reap(self) -> None:
@@ -97,8 +98,8 @@ class ProcessTable:
             if state.retry_at is None:
                 continue
             if state.retry_at <= now:
-                state.restarts += 1
                 self.start(state.component)
+                state.restarts += 1
             else:
                 waiting.append(state.retry_at - now)
         return min(waiting, default=None)
@@ -129,8 +130,9 @@ class ProcessTable:
         log.warning("ended, will restart", **fields(component=state.component.name, how=how))
 
     def _fork(self, component: Component) -> int:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(OSError):  # a full disk
+            sys.stdout.flush()
+            sys.stderr.flush()
         pid = os.fork()
         if pid == 0:
             try:
@@ -149,7 +151,10 @@ class ProcessTable:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        redirect(self._logs / f"{component.name}.log")
+        try:
+            redirect(self._logs / f"{component.name}.log")
+        except OSError as err:  # a full disk: the supervisor's log is open already
+            log.warning("no log", **fields(component=component.name, error=err))
         close_all_but(component.inherit)
         if component.namespace:
             netns.enter_for_good(component.namespace)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from muntin.cluster import locks
 from muntin.cluster.admin import AdminClient, NodeRow, node_rows
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.paths import ClusterPaths
-from muntin.kit.errors import Unavailable
+from muntin.kit.errors import Internal, Unavailable
 
+_READS = 20
 _NAMED = 10
 """How many names a sentence has; of simulated nodes there may be thousands."""
 
@@ -81,10 +85,19 @@ def pss_mib(pid: int) -> float:
 
 def _recorded(paths: ClusterPaths) -> list[ComponentRow]:
     try:
-        rows = json.loads(paths.control.read_text())["components"]
+        rows = _read_record(paths)["components"]
     except FileNotFoundError:
         return []
     return [_row(row["name"], row["pid"], row["restarts"]) for row in rows]
+
+
+def _read_record(paths: ClusterPaths) -> dict[str, Any]:
+    """What the supervisor wrote last; on a full disk it writes in place, so this tries again."""
+    for _ in range(_READS):
+        with suppress(json.JSONDecodeError):
+            return dict(json.loads(paths.control.read_text()))
+        time.sleep(0.01)
+    raise Internal(f"{paths.control} cannot be read\nmuntin logs supervisor says more")
 
 
 def _row(name: str, pid: int, restarts: int) -> ComponentRow:

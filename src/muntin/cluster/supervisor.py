@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 _STOP_WAIT_S = 20.0
 _LOG_LIMIT_BYTES = 32 * 1024 * 1024
 _HOUSEKEEPING_S = 30.0
+_RETRY_S = 0.5
 
 
 def start(config: ClusterConfig) -> Iterator[Report]:
@@ -135,19 +136,27 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
 def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals, watchdog: Watchdog) -> None:
     """Until told to stop: restart what ends, end what hangs, write down what runs, shorten logs."""
     look_at = tidy_at = time.monotonic()
+    trouble = ""
     while not signals.stopping:
-        due = table.restart_due()
-        _record(paths, table)
-        waits = (due, watchdog.period_s, _HOUSEKEEPING_S)
-        signals.wait(min(wait for wait in waits if wait is not None))
-        table.reap()
-        now = time.monotonic()
-        if watchdog.period_s is not None and now >= look_at:
-            look_at = now + watchdog.period_s
-            watchdog.look((name, state.pid) for name, state in table.states.items())
-        if now >= tidy_at:
-            tidy_at = now + _HOUSEKEEPING_S
-            _shorten_logs(paths)
+        try:
+            due = table.restart_due()
+            _record(paths, table)
+            waits = (due, watchdog.period_s, _HOUSEKEEPING_S)
+            signals.wait(min(wait for wait in waits if wait is not None))
+            table.reap()
+            now = time.monotonic()
+            if watchdog.period_s is not None and now >= look_at:
+                look_at = now + watchdog.period_s
+                watchdog.look((name, state.pid) for name, state in table.states.items())
+            if now >= tidy_at:
+                tidy_at = now + _HOUSEKEEPING_S
+                _shorten_logs(paths)
+            trouble = ""
+        except Exception as err:  # a full disk, no memory: the cluster must go on without it
+            if trouble != (trouble := str(err)):
+                log.exception("will try again", **fields(period_s=_RETRY_S))
+            signals.wait(_RETRY_S)
+            table.reap()
 
 
 def _record(paths: ClusterPaths, table: ProcessTable) -> None:
@@ -161,7 +170,7 @@ def _record(paths: ClusterPaths, table: ProcessTable) -> None:
         for state in table.states.values()
     ]
     text = json.dumps({"supervisor": os.getpid(), "components": rows}, indent=1)
-    files.put(paths.control, text.encode())
+    files.put_padded(paths.control, text.encode())
 
 
 def _shorten_logs(paths: ClusterPaths) -> None:

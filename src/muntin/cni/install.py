@@ -49,7 +49,7 @@ def install(directory: Path, hns_socket: Path) -> None:
     python = Path(sys.executable).resolve()
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in launchers(hns_socket, python=python, source=source).items():
-        files.put(directory / name, text.encode(), mode=0o755)
+        files.keep(directory / name, text.encode(), mode=0o755)
 
 
 def dsr_ranges() -> tuple[tuple[tuple[int, ...] | None, tuple[int, ...] | None], ...]:

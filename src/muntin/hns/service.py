@@ -100,6 +100,8 @@ class Hns:
         """
         parts = [part for part in path.split("/") if part]
         try:
+            if method != "GET":
+                self.host.store.make_room(len(str(body)))
             if parts[:1] == ["v2"]:
                 return view2.call(self, method, parts[1:], query, body)
             return view1.call(self, method, parts, body)

@@ -8,12 +8,51 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
+
+from muntin.kit import disk
+
+_PAD_BYTES = 4096
 
 
 def put(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Make ``path`` a file of ``data``; its folder must be there. Several may at once."""
     _write(path, f".{path.name}.{os.getpid()}-{threading.get_ident()}", data, mode, None)
+
+
+def keep(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Make ``path`` a file of ``data``, unless it is one: what was written once needs no room on a
+    full disk. Its folder must be there."""
+    try:
+        if path.read_bytes() == data:
+            return
+    except FileNotFoundError:
+        pass
+    put(path, data, mode=mode)
+
+
+def put_padded(path: Path, data: bytes) -> None:
+    """As ``put``, with spaces behind ``data``: on a full disk the file is written over in place.
+
+    Who reads it meanwhile may find a part of the new data and a part of the old.
+
+    Raises:
+        OSError: the disk is full, and ``data`` is longer than the file.
+    """
+    padded = data.ljust(_PAD_BYTES * (len(data) // _PAD_BYTES + 2))
+    try:
+        put(path, padded)
+    except OSError as err:
+        if not disk.is_full_error(err):
+            raise
+        fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            if (size := os.fstat(fd).st_size) < len(data):
+                raise
+            os.pwrite(fd, data.ljust(size), 0)
+        finally:
+            os.close(fd)
 
 
 def change(path: Path, data: bytes) -> None:
@@ -35,15 +74,20 @@ def make_private_folder(path: Path) -> None:
 def _write(path: Path, name: str, data: bytes, mode: int, owner: tuple[int, int] | None) -> None:
     temporary = path.with_name(name)
     temporary.unlink(missing_ok=True)  # of one that was killed
-    with open(temporary, "xb", opener=_for_us_alone) as file:
-        file.write(data)
-        if owner is not None:
-            file.flush()
-            os.fsync(file.fileno())
-    temporary.chmod(mode)
-    if owner is not None and hasattr(os, "geteuid") and os.geteuid() == 0:  # not on Windows
-        os.chown(temporary, *owner)
-    temporary.replace(path)
+    try:
+        with open(temporary, "xb", opener=_for_us_alone) as file:
+            file.write(data)
+            if owner is not None:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.chmod(mode)
+        if owner is not None and hasattr(os, "geteuid") and os.geteuid() == 0:  # not on Windows
+            os.chown(temporary, *owner)
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)  # on a full disk it takes room for nothing
+        raise
 
 
 def _for_us_alone(path: str, flags: int) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,7 @@ from muntin.kit import errors
 from muntin.seams.store import sqlite_backup
 from muntin.seams.store.sqlite import SqliteStore
 
-SIZE = "1m"
 VALUE = b"v" * 20_000
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "muntin-test-disk", str(tmp_path)],
-        check=True,
-    )
-    try:
-        yield tmp_path
-    finally:
-        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 WRITER_THAT_FILLS = """
@@ -48,16 +34,9 @@ asyncio.run(main())
 """
 
 
-def use_up(folder: Path) -> Path:
-    """Take all the room that there is, to the last byte."""
-    ballast = folder / "ballast"
-    with ballast.open("ab", buffering=0) as file, suppress(OSError):
-        while file.write(bytes(4096)):
-            pass
-    return ballast
-
-
-def test_a_killed_store_is_opened_on_a_full_disk_and_recovers(small_disk: Path) -> None:
+def test_a_killed_store_is_opened_on_a_full_disk_and_recovers(
+    small_disk: Path, use_up: Callable[[Path], Path]
+) -> None:
     subprocess.run([sys.executable, "-c", WRITER_THAT_FILLS, str(small_disk)], check=False)
     database = small_disk / "db"
     # SQLite makes this file smaller before it makes it anew: another program may take the room.
@@ -104,7 +83,9 @@ def copied_elsewhere(folder: Path) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
 
 
-def test_a_new_store_on_a_full_disk_says_so(small_disk: Path) -> None:
+def test_a_new_store_on_a_full_disk_says_so(
+    small_disk: Path, use_up: Callable[[Path], Path]
+) -> None:
     use_up(small_disk)
 
     async def run() -> None:
