@@ -7,6 +7,7 @@ Windows node has a folder that stands for its C: drive. A kubelet on a machine o
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 from pathlib import Path
@@ -58,9 +59,20 @@ class LinuxNodeFiles(RootedFiles):
         return self._host_place(path)
 
     def _host_place(self, path: str) -> tuple[Path, str]:
-        plain = _plain(path)
-        is_shared = any(_is_below(plain, top) for top in SHARED)
-        return Path("/") if is_shared else self._root, plain[1:] or "."
+        return Path("/") if _is_shared(path) else self._root, _plain(path)[1:] or "."
+
+    def open_host(self, path: str, flags: int, mode: int = 0) -> int:
+        if flags & os.O_CREAT:
+            _refuse_shared(path)
+        return super().open_host(path, flags, mode)
+
+    def make_host_folders(self, path: str, mode: int = 0o755) -> int:
+        _refuse_shared(path)
+        return super().make_host_folders(path, mode)
+
+    def remove_host(self, path: str) -> None:
+        _refuse_shared(path)
+        super().remove_host(path)
 
     def is_read_only(self, path: str) -> bool:
         return any(_is_below(_plain(path), top) for top in _PROGRAMS)
@@ -80,6 +92,16 @@ class WindowsNodeFiles(RootedFiles):
 
     def _host_place(self, path: str) -> tuple[Path, str]:
         return self._root, self._drive.relative(path)
+
+
+def _is_shared(path: str) -> bool:
+    return any(_is_below(_plain(path), top) for top in SHARED)
+
+
+def _refuse_shared(path: str) -> None:
+    """Nothing is made or removed on the machine itself."""
+    if _is_shared(path):
+        raise OSError(errno.EROFS, "shared with the machine: nothing is made or removed", path)
 
 
 def _plain(path: str) -> str:

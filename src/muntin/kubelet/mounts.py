@@ -123,10 +123,13 @@ def _source(
 ) -> int:
     """A descriptor of what is to be mounted."""
     files = config.files
-    if not volume.is_host:
-        whole = files.open(volume.path, os.O_PATH)
-    else:
-        whole = open_host_path(files, volume.path, volume.host_type, config.platform)
+    try:
+        if volume.is_host:
+            whole = open_host_path(files, volume.path, volume.host_type, config.platform)
+        else:
+            whole = files.open(volume.path, os.O_PATH)
+    except OSError as err:
+        raise Invalid(f"{volume.path}: {err.strerror or err}") from err
     if not sub_path:
         return whole
     with closing(whole):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import stat
@@ -9,17 +10,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from muntin.cluster.node_files import LinuxNodeFiles, WindowsNodeFiles
 from muntin.kit import mounts
+from muntin.kit.clock import FakeClock
 from muntin.kit.errors import MuntinError
 from muntin.kubelet.config import KubeletConfig, NodeFacts
 from muntin.kubelet.mounts import conceal_mounts, container_mounts
 from muntin.kubelet.platform import linux, windows
-from muntin.kubelet.volumes.mounter import Volume
+from muntin.kubelet.volumes.mounter import Volume, VolumeMounter
+from muntin.kubelet.volumes.tokens import TokenSource
 from muntin.model.windows_releases import DEFAULT_BUILD, build_named, profile_of
 from muntin.winruntime.mounts import bind_mounts, detach_mounts
 from muntin.winruntime.windows_paths import HostDrive
@@ -190,6 +193,26 @@ def test_programs_of_the_machine_are_read_only(place: Path) -> None:
     assert os.listdir(source) == os.listdir("/usr/share")
     with pytest.raises(OSError, match="Read-only"):
         (Path(source) / "muntin-test").touch()
+
+
+def test_an_empty_dir_in_memory(place: Path) -> None:
+    settings, _ = linux_node(place)
+    nothing, tokens = cast(Any, None), TokenSource(cast(Any, None), FakeClock())
+    mounter = VolumeMounter(settings.platform, settings.files, nothing, tokens, "10.0.0.1")
+    source = {"medium": "Memory", "sizeLimit": "1Mi"}
+    spec = {"volumes": [{"name": "m", "emptyDir": source}], "securityContext": {"fsGroup": 77}}
+    pod = {**POD, "spec": {**POD["spec"], **spec}}
+    for _ in range(2):
+        ready = asyncio.run(mounter.prepare(pod, {}))["m"]
+    local = Path(settings.files.runtime(ready.path))
+    found = local.stat()
+    assert (stat.S_IMODE(found.st_mode), found.st_gid) == (0o2777, 77)
+    assert [row.kind for row in mounts.below([local])] == ["tmpfs"]
+    with pytest.raises(OSError, match="No space"):
+        (local / "file").write_bytes(bytes(2 << 20))
+    asyncio.run(mounter.remove("u"))
+    assert not mounts.below([place / "node/kubelet"])
+    assert list((place / "node/kubelet/pods").iterdir()) == []
 
 
 def test_a_pod_that_goes_takes_its_mounts_along_and_nothing_else(place: Path) -> None:

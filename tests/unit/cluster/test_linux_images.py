@@ -104,6 +104,20 @@ def test_files_of_a_linux_node(tmp_path: Path) -> None:
             assert os.path.samestat(os.fstat(fd), place.stat())
 
 
+def test_nothing_is_made_or_removed_on_the_machine(tmp_path: Path) -> None:
+    """A hostPath of the type DirectoryOrCreate, or a forged volume that is to be deleted."""
+    files = LinuxNodeFiles(tmp_path)
+    for path in ("/usr/muntin-test", "/a/../dev/muntin-test"):
+        for action in (
+            files.make_host_folders,
+            files.remove_host,
+            lambda place: files.open_host(place, os.O_WRONLY | os.O_CREAT, 0o600),
+        ):
+            with pytest.raises(OSError, match="shared with the machine"):
+                action(path)
+    assert not Path("/usr/muntin-test").exists()
+
+
 def test_files_of_a_windows_node(tmp_path: Path) -> None:
     (tmp_path / "windows").mkdir()
     files = WindowsNodeFiles(tmp_path)
