@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-import stat
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,16 @@ from muntin.cluster.node_files import LinuxNodeFiles
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit import files as kit_files
 from muntin.kit import supervised
-from muntin.kit.safe_paths import open_beneath
+from muntin.kit.errors import Invalid
+from muntin.kit.log import fields
+from muntin.kit.safe_paths import open_beneath, open_regular
 from muntin.kit.trees import remove_tree
 from muntin.kubelet import loop as kubelet
 from muntin.kubelet import platform
 from muntin.kubelet.facts import linux_facts
 from muntin.kubelet.node_files import closing
+
+log = logging.getLogger(__name__)
 
 
 async def run(config: ClusterConfig, row: NodeConfig) -> None:
@@ -70,19 +74,21 @@ def _write(files: LinuxNodeFiles, name: str, text: str) -> None:
     One that is as it should be stays: a full disk has no room for another.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with closing(files.make_host_folders("/etc")) as folder:
-        if _holds(folder, name, text):
-            return
-        remove_tree(folder, name)
-        with os.fdopen(open_beneath(folder, name, flags, 0o644), "w") as file:
-            file.write(text)
+    try:
+        with closing(files.make_host_folders("/etc")) as folder:
+            if _holds(folder, name, text):
+                return
+            remove_tree(folder, name)
+            with os.fdopen(open_beneath(folder, name, flags, 0o644), "w") as file:
+                file.write(text)
+    except OSError as err:  # a pod with the node's root as hostPath may have ruined /etc
+        log.warning("file of the node not written", **fields(path=f"/etc/{name}", error=err))
 
 
 def _holds(folder: int, name: str, text: str) -> bool:
     """Whether ``name`` in ``folder`` is a regular file of ``text``; never waits for a FIFO."""
     try:
-        handle = open_beneath(folder, name, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
+        with os.fdopen(open_regular(folder, name, os.O_RDONLY), "rb") as file:
+            return file.read(len(text) + 1) == text.encode()
+    except (OSError, Invalid):
         return False
-    with os.fdopen(handle, "rb") as file:
-        return stat.S_ISREG(os.fstat(handle).st_mode) and file.read(len(text) + 1) == text.encode()

@@ -8,13 +8,17 @@ Windows node has a folder that stands for its C: drive. A kubelet on a machine o
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import posixpath
 from pathlib import Path
 
+from muntin.kit.log import fields
 from muntin.kit.safe_paths import bind_mount, make_folders, open_in_root
 from muntin.kubelet.node_files import RootedFiles, closing
 from muntin.winruntime.windows_paths import HostDrive
+
+log = logging.getLogger(__name__)
 
 SHARED = ("/bin", "/dev", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
 """What nodes of one machine have in common: a hostPath there is the machine's own."""
@@ -41,15 +45,20 @@ class LinuxNodeFiles(RootedFiles):
         them: log collectors read the logs of pods there."""
         self._root.mkdir(parents=True, exist_ok=True)
         for path, name in _OWN.items():
-            own = self._state / name
-            own.mkdir(exist_ok=True)
-            make_folders(self._root, path.lstrip("/"))
-            with (
-                closing(os.open(own, os.O_PATH | os.O_DIRECTORY)) as source,
-                closing(open_in_root(self._root, path, os.O_PATH | os.O_DIRECTORY)) as target,
-            ):
-                if not os.path.samestat(os.fstat(source), os.fstat(target)):
-                    bind_mount(source, target, read_only=True, recursive=False, private=True)
+            (self._state / name).mkdir(exist_ok=True)
+            try:
+                self._show(path, self._state / name)
+            except OSError as err:  # a pod with the root as hostPath has put something there
+                log.warning("folder not shown in the node", **fields(path=path, error=err))
+
+    def _show(self, path: str, own: Path) -> None:
+        os.close(make_folders(self._root, path))
+        with (
+            closing(os.open(own, os.O_PATH | os.O_DIRECTORY)) as source,
+            closing(open_in_root(self._root, path, os.O_PATH | os.O_DIRECTORY)) as target,
+        ):
+            if not os.path.samestat(os.fstat(source), os.fstat(target)):
+                bind_mount(source, target, read_only=True, recursive=False, private=True)
 
     def _own_place(self, path: str) -> tuple[Path, str]:
         plain = _plain(path)

@@ -158,6 +158,8 @@ def has_labels(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
 
 def remove_folder(folder: Path) -> None:
     """Remove the files of a record, with what is mounted among them; absent is fine."""
+    if not folder.exists():
+        return
     for row in reversed(mounts.below([folder])):
         mounts.detach(row.target)
     mounts.remove_tree(folder)

@@ -238,6 +238,14 @@ def test_the_nodes_root_shows_logs_and_lets_nobody_change_them(place: Path) -> N
     assert len(mounts.below([place])) == before
 
 
+def test_a_pod_that_ruins_the_nodes_root_does_not_keep_the_node_from_starting(place: Path) -> None:
+    (place / "node/root").mkdir(parents=True)
+    (place / "node/root/var").write_text("")
+    settings, _ = linux_node(place)
+    os.close(settings.files.make_folders("/var/lib/kubelet/pods"))
+    assert (place / "node/kubelet/pods").is_dir()
+
+
 def test_mounts_of_windows_go_below_c_the_outer_first(place: Path) -> None:
     wanted = [
         {"container_path": "C:\\a\\b", "host_path": "C:\\x", "readonly": True},

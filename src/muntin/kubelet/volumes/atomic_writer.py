@@ -69,7 +69,7 @@ def _holds(folder: int, current: str, files: Mapping[str, File]) -> bool:
                 _content(held, path, len(file.data) + 1) == file.data
                 for path, file in files.items()
             )
-    except (OSError, Invalid):
+    except (OSError, Invalid, RecursionError):  # somebody else has written there
         return False
 
 
