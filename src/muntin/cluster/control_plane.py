@@ -24,7 +24,6 @@ from muntin.cluster import (
     cluster_metrics,
     elections,
     event_loop,
-    liveness,
     local_storage,
     proxies,
     store_access,
@@ -83,7 +82,6 @@ async def run(config: ClusterConfig, seat: Seat, listeners: Sequence[socket.sock
             client = client_for(f"system:kube-{name}")
             elected = partial(elections.run, config, seat, f"kube-{name}", client, work)
             server.core.components.add_task(name, group.start(name, elected))
-        group.start("liveness", partial(liveness.tell, config, paths, seat.name))
         admin = Client(server.user(*ADMIN))
         group.start("fabric", partial(_beside, config, paths, client_for, admin))
 

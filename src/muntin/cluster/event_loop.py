@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import uvloop
 
+from muntin.cluster import pulse
 from muntin.kit import log
 
 # Nearly all garbage here is freed by reference counts. With Python's 700 a burst of objects that
@@ -31,4 +32,8 @@ def run(main: Coroutine[object, object, None]) -> None:
 async def _until_terminated(main: Coroutine[object, object, None]) -> None:
     task = asyncio.ensure_future(main)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    await task
+    telling = asyncio.ensure_future(pulse.tell())
+    try:
+        await task
+    finally:
+        telling.cancel()

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from muntin.cluster import pulse
 from muntin.kit import netns
 from muntin.kit.log import fields
 
@@ -48,7 +49,7 @@ class Component:
 
 @dataclass(slots=True)
 class State:
-    """What is known of one component now."""
+    """What is known of one component now. ``silent_since`` is the time since the epoch."""
 
     component: Component
     pid: int = 0
@@ -57,14 +58,23 @@ class State:
     failures: int = 0
     retry_at: float | None = None
     last_exit: str = ""
+    silent_since: float | None = None
 
 
 class ProcessTable:
-    """The components of one cluster; ``logs`` is the directory of their log files."""
+    """The components of one cluster; ``logs`` is the directory of their log files, ``run`` of the
+    files by which they say that they are alive (None: they do not)."""
 
-    def __init__(self, logs: Path, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        logs: Path,
+        run: Path | None = None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.states: dict[str, State] = {}
         self._logs = logs
+        self._run = run
         self._monotonic = monotonic
         self._stopping = False
         _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -121,7 +131,7 @@ class ProcessTable:
 
     def _ended(self, state: State, code: int) -> None:
         how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-        state.pid, state.last_exit = 0, how
+        state.pid, state.last_exit, state.silent_since = 0, how, None
         if self._stopping:
             return
         healthy = self._monotonic() - state.started_at > _HEALTHY_AFTER_S
@@ -159,6 +169,8 @@ class ProcessTable:
         if component.namespace:
             netns.enter_for_good(component.namespace)
         if component.main is not None:
+            if self._run is not None:
+                pulse.prepare(pulse.path_of(self._run, component.name))
             component.main()
             os._exit(0)
         for fd in component.inherit:

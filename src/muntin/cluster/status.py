@@ -13,8 +13,10 @@ from typing import Any
 from muntin.cluster import locks
 from muntin.cluster.admin import AdminClient, NodeRow, node_rows
 from muntin.cluster.config import ClusterConfig
+from muntin.cluster.liveness import process_state
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit.errors import Internal, Unavailable
+from muntin.kit.timestamps import rfc3339
 
 _READS = 20
 _NAMED = 10
@@ -88,7 +90,7 @@ def _recorded(paths: ClusterPaths) -> list[ComponentRow]:
         rows = _read_record(paths)["components"]
     except FileNotFoundError:
         return []
-    return [_row(row["name"], row["pid"], row["restarts"]) for row in rows]
+    return [_row(row["name"], row["pid"], row["restarts"], row["silentSince"]) for row in rows]
 
 
 def _read_record(paths: ClusterPaths) -> dict[str, Any]:
@@ -100,11 +102,21 @@ def _read_record(paths: ClusterPaths) -> dict[str, Any]:
     raise Internal(f"{paths.control} cannot be read\nmuntin logs supervisor says more")
 
 
-def _row(name: str, pid: int, restarts: int) -> ComponentRow:
-    alive = bool(pid) and Path(f"/proc/{pid}").exists()
+def _state(letter: str, silent_since: float | None) -> str:
+    """A component's state in words, from its process' (proc_pid_stat(5)). Pure."""
+    if letter in ("", "Z", "X"):
+        return "stopped"
+    if silent_since is not None:
+        return f"not responding since {rfc3339(silent_since)}"
+    return "not responding: stopped by a signal" if letter in ("T", "t") else "running"
+
+
+def _row(name: str, pid: int, restarts: int, silent_since: float | None = None) -> ComponentRow:
+    state = _state(process_state(pid) if pid else "", silent_since)
+    alive = state != "stopped"
     return ComponentRow(
         name=name,
-        state="running" if alive else "stopped",
+        state=state,
         pid=pid,
         restarts=restarts,
         memory_mib=pss_mib(pid) if alive else 0.0,

@@ -110,7 +110,7 @@ def _daemon(config: ClusterConfig, reporter: Reporter) -> NoReturn:
 
 def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None:
     signals = _Signals()
-    table = ProcessTable(paths.logs)
+    table = ProcessTable(paths.logs, paths.run)
 
     @contextmanager
     def step(text: str) -> Iterator[None]:
@@ -136,18 +136,17 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
 def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals, watchdog: Watchdog) -> None:
     """Until told to stop: restart what ends, end what hangs, write down what runs, shorten logs."""
     look_at = tidy_at = time.monotonic()
-    trouble = ""
+    record, trouble = _Record(paths), ""
     while not signals.stopping:
         try:
             due = table.restart_due()
-            _record(paths, table)
-            waits = (due, watchdog.period_s, _HOUSEKEEPING_S)
-            signals.wait(min(wait for wait in waits if wait is not None))
+            record.write(table)
+            signals.wait(min(watchdog.period_s, _HOUSEKEEPING_S if due is None else due))
             table.reap()
             now = time.monotonic()
-            if watchdog.period_s is not None and now >= look_at:
+            if now >= look_at:
                 look_at = now + watchdog.period_s
-                watchdog.look((name, state.pid) for name, state in table.states.items())
+                _look(table, watchdog)
             if now >= tidy_at:
                 tidy_at = now + _HOUSEKEEPING_S
                 _shorten_logs(paths)
@@ -159,18 +158,44 @@ def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals, watchdog
             table.reap()
 
 
-def _record(paths: ClusterPaths, table: ProcessTable) -> None:
-    rows = [
-        {
-            "name": state.component.name,
-            "pid": state.pid,
-            "restarts": state.restarts,
-            "lastExit": state.last_exit,
-        }
-        for state in table.states.values()
-    ]
-    text = json.dumps({"supervisor": os.getpid(), "components": rows}, indent=1)
-    files.put_padded(paths.control, text.encode())
+def _look(table: ProcessTable, watchdog: Watchdog) -> None:
+    silent = watchdog.look((name, state.pid) for name, state in table.states.items())
+    for name, state in table.states.items():
+        since = silent.get(name)
+        if since is None:
+            state.silent_since = None
+        elif state.silent_since is None:
+            state.silent_since = since
+            log.warning("does not respond", **fields(component=name, pid=state.pid))
+
+
+class _Record:
+    """What runs, written down for ``muntin status`` and for the next supervisor."""
+
+    def __init__(self, paths: ClusterPaths) -> None:
+        self._path = paths.control
+        self._written = b""
+
+    def write(self, table: ProcessTable) -> None:
+        """Write the file, if something has changed.
+
+        Raises:
+            OSError: it is not written.
+        """
+        rows = [
+            {
+                "name": state.component.name,
+                "pid": state.pid,
+                "restarts": state.restarts,
+                "lastExit": state.last_exit,
+                "silentSince": state.silent_since,
+            }
+            for state in table.states.values()
+        ]
+        data = json.dumps({"supervisor": os.getpid(), "components": rows}, indent=1).encode()
+        if data != self._written:
+            files.put_padded(self._path, data)
+            self._written = data
 
 
 def _shorten_logs(paths: ClusterPaths) -> None:
