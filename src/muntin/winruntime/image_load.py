@@ -25,6 +25,7 @@ from muntin.winruntime.config import WinRuntimeConfig
 from muntin.winruntime.image_store import DRIVE, ImageRecord, ImageStore, chain_ids
 from muntin.winruntime.known_images import KnownImage
 
+_MAX_INDEX_DEPTH = 4
 _BASE_BYTES = 12 << 20  # what the emulated base takes on disk, about
 Fetch = Callable[[Descriptor, Path], Awaitable[None]]
 
@@ -97,7 +98,9 @@ async def pull(
     found = await registry.document(reference.wanted)
     top_digest = found.digest
     document = documents.parse_document(found.data)
-    while documents.is_index(document, found.media_type):
+    for _ in range(_MAX_INDEX_DEPTH):
+        if not documents.is_index(document, found.media_type):
+            break
         chosen = documents.select(
             documents.parse_index(document),
             os="windows",
@@ -112,7 +115,7 @@ async def pull(
         raise NotFound(gate(Feature.NO_MIXED_OS_POD).message)
 
     async def fetch(layer: Descriptor, target: Path) -> None:
-        await registry.download(layer.digest, target)
+        await registry.download(layer, target)
 
     return await _keep(
         store, [reference], top_digest, image.config.digest, config, image.layers, fetch
@@ -137,13 +140,13 @@ async def _keep(
     ]
     chains = chain_ids(diff_id for _, diff_id in own)
     size = _BASE_BYTES
-    for number, (layer, _) in enumerate(own):
+    for number, (layer, diff_id) in enumerate(own):
         if not store.has_layer(chains[number]):
             with tempfile.NamedTemporaryFile(dir=store.root, prefix=".layer-") as file:
                 await fetch(layer, Path(file.name))
                 below = chains[:number]
                 size += await asyncio.to_thread(
-                    store.unpack_layer, Path(file.name), chains[number], below
+                    store.unpack_layer, Path(file.name), chains[number], below, diff_id
                 )
     return store.add(
         ImageRecord(

@@ -7,8 +7,8 @@ the next call. Layers are kept by chain id, since how one is unpacked depends on
 from __future__ import annotations
 
 import hashlib
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -16,8 +16,9 @@ import orjson
 
 from muntin.kit import files
 from muntin.kit.errors import Invalid
+from muntin.kit.trees import remove_tree
 from muntin.seams.oci import layers, reference
-from muntin.seams.oci.manifest import ImageConfig, Platform
+from muntin.seams.oci.manifest import ImageConfig, Platform, parse_digest
 
 DRIVE = "drive_c"
 
@@ -113,7 +114,8 @@ class ImageStore:
         self._seen = -1
         used = {chain for other in self.all() for chain in other.layers}
         for chain in set(record.layers) - used:
-            shutil.rmtree(self._layers / chain, ignore_errors=True)
+            with suppress(OSError):
+                remove_tree(self._layers, chain)
 
     def layer_folder(self, chain: str) -> Path:
         """An unpacked layer: an overlay layer over the Wine prefix."""
@@ -123,20 +125,23 @@ class ImageStore:
         """Whether it is there whole."""
         return (self._layers / chain).is_dir()
 
-    def unpack_layer(self, archive: Path, chain: str, below: Sequence[str]) -> int:
+    def unpack_layer(self, archive: Path, chain: str, below: Sequence[str], diff_id: str) -> int:
         """Unpack one over the layers ``below`` (the lowest first); gives its bytes.
 
         Raises:
-            Invalid: it is not a Windows layer.
+            Invalid: it is not a Windows layer, or not the one with that digest.
+            Unavailable: the disk is full.
         """
         temporary = self._layers / f".{chain}"
-        shutil.rmtree(temporary, ignore_errors=True)
+        remove_tree(self._layers, temporary.name)
         lowers = [self._layers / lower / DRIVE for lower in reversed(below)]
         try:
-            size = layers.unpack(archive, temporary / DRIVE, [*lowers, self._base_drive])
+            size = layers.unpack(
+                archive, temporary / DRIVE, lowers, self._base_drive, diff_id=diff_id
+            )
             temporary.rename(self._layers / chain)
         except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
+            remove_tree(self._layers, temporary.name)
             raise
         return size
 
@@ -149,7 +154,7 @@ class ImageStore:
         self._seen = -1
 
     def _path(self, image_id: str) -> Path:
-        return self._images / f"{image_id.removeprefix('sha256:')}.json"
+        return self._images / f"{_hex(image_id)}.json"
 
 
 def chain_ids(diff_ids: Iterable[str]) -> list[str]:
@@ -165,12 +170,13 @@ def chain_ids(diff_ids: Iterable[str]) -> list[str]:
 
 
 def _hex(digest: str) -> str:
-    return digest.partition(":")[2]
+    """The digits of a digest, which name a folder.
+
+    Raises:
+        Invalid: it is not a digest.
+    """
+    return parse_digest(digest).partition(":")[2]
 
 
 def _union(first: list[str], second: list[str]) -> list[str]:
     return list(dict.fromkeys([*first, *second]))
-
-
-FetchLayer = Callable[[int, Path], None]
-"""Puts the compressed tar of the layer with that number into a file."""

@@ -18,6 +18,7 @@ def entry(os: str, version: str = "", architecture: str = "amd64") -> Descriptor
     return Descriptor("", f"sha256:{os}-{architecture}-{version}", 1, platform)
 
 
+DIGEST = b"sha256:" + b"a" * 64
 INDEX = [
     entry("linux"),
     entry("windows", "10.0.17763.100"),
@@ -42,7 +43,7 @@ def test_a_config_tells_how_to_run_and_which_layers_are_the_system_s() -> None:
         b'{"os":"windows","architecture":"amd64","os.version":"10.0.17763.1",'
         b'"config":{"Cmd":["c:\\\\app.exe"],"Env":["A=b"],"ArgsEscaped":true,"User":"u"},'
         b'"history":[{"created_by":"Apply image 1809"},{"created_by":"Install update 10.0"},'
-        b'{"created_by":"COPY app"}],"rootfs":{"diff_ids":["sha256:1","sha256:2","sha256:3"]}}'
+        b'{"created_by":"COPY app"}],"rootfs":{"diff_ids":["%b","%b","%b"]}}' % ((DIGEST,) * 3)
     )
     assert (config.cmd, config.env, config.user) == (("c:\\app.exe",), ("A=b",), "u")
     assert config.args_escaped

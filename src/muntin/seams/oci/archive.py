@@ -8,18 +8,25 @@ Source: opencontainers/image-spec v1.1 image-layout.md; moby image/tarexport.
 from __future__ import annotations
 
 import hashlib
+import os
+import posixpath
 import shutil
-import tarfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from muntin.kit.errors import Invalid
+from muntin.kit import depth
+from muntin.kit.errors import Invalid, Unavailable
+from muntin.kit.safe_paths import open_in_root, read_bounded
 from muntin.seams.oci.manifest import (
+    MAX_DOCUMENT_BYTES,
+    MAX_LAYERS,
     Descriptor,
     ImageConfig,
     Manifest,
@@ -30,12 +37,19 @@ from muntin.seams.oci.manifest import (
     parse_index,
     parse_manifest,
     select,
+    text_of,
+    texts_of,
 )
+from muntin.seams.oci.tars import COPY_BYTES, Limits, Stream, entries, is_compressed
 
 _REFERENCE_NAME = "org.opencontainers.image.ref.name"
 _CONTAINERD_NAME = "io.containerd.image.name"
 _DOCKER_LAYER = "application/vnd.docker.image.rootfs.diff.tar"
-_DOCKER_CONFIG = "application/vnd.docker.container.image.v1+json"
+_MAX_INDEX_DEPTH = 4
+_MAX_IMAGES = 256
+_MAX_LINKS = 8
+_TEMPORARY = "/var/tmp"
+LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +64,10 @@ class ArchivedImage:
 
 
 class Files(Protocol):
-    """Named files of a folder or a tar."""
+    """Named files of a folder or a tar, with ``/`` between folders."""
 
-    def names(self) -> set[str]:
-        """All files, with ``/`` between folders."""
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name."""
 
     def read(self, name: str) -> bytes:
         """A small file's content; raises Invalid if it is not there."""
@@ -76,10 +90,9 @@ class Archive:
             Invalid: the archive is neither form, or is damaged.
             NotFound: an index in it has nothing for this host.
         """
-        names = self._files.names()
-        if "index.json" in names and "oci-layout" in names:
+        if self._is_oci():
             return list(self._oci_images(runs))
-        if "manifest.json" in names:
+        if self._files.has("manifest.json"):
             return list(self._docker_images())
         raise Invalid("not an image archive: it has neither index.json nor manifest.json")
 
@@ -89,19 +102,27 @@ class Archive:
         Raises:
             Invalid: the archive is neither form, or is damaged.
         """
-        names = self._files.names()
-        if "index.json" in names and "oci-layout" in names:
-            return set(self._oci_systems(parse_document(self._files.read("index.json"))))
+        if self._is_oci():
+            return set(self._oci_systems(parse_document(self._files.read("index.json")), 0))
         return {image.config.platform.os for image in self.images(lambda _: True)}
 
-    def _oci_systems(self, index: Any) -> Iterator[str]:
-        for entry in parse_index(index):
-            document = parse_document(self._files.read(_blob(entry.digest)))
+    def _is_oci(self) -> bool:
+        return self._files.has("index.json") and self._files.has("oci-layout")
+
+    def _oci_systems(self, index: Mapping[str, Any], level: int) -> Iterator[str]:
+        _check_level(level)
+        for entry in _few(parse_index(index)):
+            document = parse_document(self._read_blob(entry.digest))
             if is_index(document, entry.media_type):
-                yield from self._oci_systems(document)
+                yield from self._oci_systems(document, level + 1)
             else:
                 config = parse_manifest(document).config
-                yield parse_config(self._files.read(_blob(config.digest))).platform.os
+                yield parse_config(self._read_blob(config.digest)).platform.os
+
+    def _read_blob(self, digest: str) -> bytes:
+        data = self._files.read(_blob(digest))
+        _compare(digest, hashlib.sha256(data).hexdigest())
+        return data
 
     def copy_layer(self, layer: Descriptor, target: Path) -> None:
         """Write the layer's (compressed) tar to ``target``.
@@ -114,11 +135,11 @@ class Archive:
             check_digest(target, layer.digest)
 
     def _oci_images(self, runs: Callable[[int], bool]) -> Iterator[ArchivedImage]:
-        entries = parse_index(parse_document(self._files.read("index.json")))
-        for entry in entries:
+        index = parse_document(self._files.read("index.json"))
+        for entry in _few(parse_index(index)):
             manifest_digest, manifest = self._manifest(entry, runs)
-            config = parse_config(self._files.read(_blob(manifest.config.digest)))
-            annotations = entry.annotations or {}
+            config = parse_config(self._read_blob(manifest.config.digest))
+            annotations = entry.annotations
             name = annotations.get(_CONTAINERD_NAME) or annotations.get(_REFERENCE_NAME)
             yield ArchivedImage(
                 names=(name,) if name else (),
@@ -129,22 +150,29 @@ class Archive:
             )
 
     def _manifest(self, entry: Descriptor, runs: Callable[[int], bool]) -> tuple[str, Manifest]:
+        level = 0
         while True:
-            document = parse_document(self._files.read(_blob(entry.digest)))
+            _check_level(level)
+            level += 1
+            document = parse_document(self._read_blob(entry.digest))
             if not is_index(document, entry.media_type):
                 return entry.digest, parse_manifest(document)
             entry = select(parse_index(document), os="windows", architecture="amd64", runs=runs)
 
     def _docker_images(self) -> Iterator[ArchivedImage]:
-        for image in _list(self._files.read("manifest.json")):
-            raw = self._files.read(image["Config"])
+        for image in _docker_manifest(self._files.read("manifest.json")):
+            raw = self._files.read(text_of(image, "Config"))
             config = parse_config(raw)
-            paths = image.get("Layers") or []
-            for diff_id, path in zip(config.diff_ids, paths, strict=True):
-                self._paths[diff_id] = path
+            paths = texts_of(image, "Layers")
+            if len(paths) != len(config.diff_ids) or len(paths) > MAX_LAYERS:
+                raise Invalid(
+                    f"image {text_of(image, 'Config')!r} has {len(paths)} layers and "
+                    f"{len(config.diff_ids)} diff ids; at most {MAX_LAYERS} can be used"
+                )
+            self._paths.update(zip(config.diff_ids, paths, strict=True))
             digest = "sha256:" + hashlib.sha256(raw).hexdigest()
             yield ArchivedImage(
-                names=tuple(image.get("RepoTags") or ()),
+                names=texts_of(image, "RepoTags"),
                 digest=digest,
                 config_digest=digest,
                 config=config,
@@ -155,23 +183,51 @@ class Archive:
             )
 
 
+def _few(found: tuple[Descriptor, ...]) -> tuple[Descriptor, ...]:
+    if len(found) > _MAX_IMAGES:
+        raise Invalid(f"an index of {len(found)} entries: at most {_MAX_IMAGES} are read")
+    return found
+
+
+def _check_level(level: int) -> None:
+    if level > _MAX_INDEX_DEPTH:
+        raise Invalid(f"indexes are nested more than {_MAX_INDEX_DEPTH} deep")
+
+
+def _docker_manifest(data: bytes) -> list[dict[str, Any]]:
+    try:
+        value = depth.loads(data)
+    except orjson.JSONDecodeError as err:
+        raise Invalid(f"manifest.json is not a JSON document: {err}") from err
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise Invalid("manifest.json is not a list of images")
+    if len(value) > _MAX_IMAGES:
+        raise Invalid(f"manifest.json has {len(value)} images: at most {_MAX_IMAGES} are read")
+    return value
+
+
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
+def open_archive(path: Path, limits: Limits = LIMITS) -> Iterator[Archive]:
     """The archive at ``path``: a folder, or a tar file, compressed or not.
 
     Raises:
-        Invalid: it is neither.
+        Invalid: it is neither, or damaged, or passes a limit.
+        Unavailable: there is no room to decompress it.
     """
     if path.is_dir():
         yield Archive(_FolderFiles(path))
         return
     try:
-        tar = tarfile.open(path, "r:*")  # noqa: SIM115 - closed below, opening may fail
-    except (tarfile.TarError, OSError, EOFError) as err:
-        why = err.strerror if isinstance(err, OSError) else "it is no tar file"
-        raise Invalid(f"{path} is not an image archive: {why}") from err
-    with tar:
-        yield Archive(_TarFiles(tar))
+        file = path.open("rb")
+    except OSError as err:
+        raise Invalid(f"{path} is not an image archive: {err.strerror}") from err
+    with file, ExitStack() as stack:
+        try:
+            plain = _decompressed(file, stack, limits)
+            files = _TarFiles(plain, limits)
+        except Invalid as err:
+            raise Invalid(f"{path} is not an image archive: {err.message}") from err
+        yield Archive(files)
 
 
 def check_digest(path: Path, digest: str) -> None:
@@ -180,63 +236,107 @@ def check_digest(path: Path, digest: str) -> None:
     Raises:
         Invalid: it has another.
     """
-    algorithm, _, wanted = digest.partition(":")
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, algorithm).hexdigest()
-    if found != wanted:
-        raise Invalid(f"content of {digest} has the digest {algorithm}:{found}")
+        _compare(digest, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _compare(digest: str, found: str) -> None:
+    if digest != f"sha256:{found}":
+        raise Invalid(f"content of {digest} has the digest sha256:{found}")
+
+
+def _decompressed(file: BinaryIO, stack: ExitStack, limits: Limits) -> BinaryIO:
+    """``file`` itself if it is not compressed, else a temporary file."""
+    if not is_compressed(file):
+        return file
+    stream = Stream(file, limits)
+    plain = stack.enter_context(tempfile.TemporaryFile(dir=_TEMPORARY))  # noqa: SIM115
+    try:
+        while data := stream.read(COPY_BYTES):
+            plain.write(data)
+    except OSError as err:
+        raise Unavailable(f"cannot decompress the archive in {_TEMPORARY}: {err.strerror}") from err
+    plain.seek(0)
+    return plain
 
 
 def _blob(digest: str) -> str:
     return f"blobs/{digest.replace(':', '/', 1)}"
 
 
-def _list(data: bytes) -> list[Any]:
-    value = orjson.loads(data)
-    if not isinstance(value, list):
-        raise Invalid("manifest.json is not a list of images")
-    return value
-
-
 class _FolderFiles:
+    """Links are followed inside the folder only."""
+
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def names(self) -> set[str]:
-        return {p.relative_to(self._root).as_posix() for p in self._root.rglob("*") if p.is_file()}
-
-    def _path(self, name: str) -> Path:
-        path = (self._root / name).resolve()
-        if not path.is_relative_to(self._root.resolve()) or not path.is_file():
-            raise Invalid(f"image archive has no file {name}")
-        return path
+    def has(self, name: str) -> bool:
+        return os.path.lexists(self._root / name)
 
     def read(self, name: str) -> bytes:
-        return self._path(name).read_bytes()
+        try:
+            data = read_bounded(self._root, name, MAX_DOCUMENT_BYTES + 1)
+        except OSError as err:
+            raise Invalid(f"image archive has no file {name!r}: {err.strerror}") from err
+        return _small(data, name)
 
     def copy(self, name: str, target: Path) -> None:
-        shutil.copyfile(self._path(name), target)
+        try:
+            fd = open_in_root(self._root, name, os.O_RDONLY | os.O_NONBLOCK)
+        except (OSError, ValueError) as err:
+            raise Invalid(f"image archive has no file {name!r}: {err}") from err
+        with open(fd, "rb") as file, target.open("wb") as out:  # noqa: PTH123 - a descriptor
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Invalid(f"{name!r} of the image archive is not a regular file")
+            shutil.copyfileobj(file, out, COPY_BYTES)
 
 
 class _TarFiles:
-    def __init__(self, tar: tarfile.TarFile) -> None:
-        self._tar = tar
-        self._members = {m.name.removeprefix("./"): m for m in tar.getmembers()}
+    """The regular files of a tar by name; links of ``docker save`` are followed inside it."""
 
-    def names(self) -> set[str]:
-        return set(self._members)
+    def __init__(self, file: BinaryIO, limits: Limits) -> None:
+        self._file = file
+        self._places: dict[str, tuple[int, int]] = {}
+        self._links: dict[str, str] = {}
+        for _, member in entries(file, limits):
+            name = posixpath.normpath(member.name)
+            if member.isreg():
+                self._places[name] = (member.offset_data, member.size)
+            elif member.issym():
+                folder = posixpath.dirname(name)
+                self._links[name] = posixpath.normpath(posixpath.join(folder, member.linkname))
+            elif member.islnk():
+                self._links[name] = posixpath.normpath(member.linkname)
 
-    def _open(self, name: str) -> Any:
-        member = self._members.get(name)
-        file = self._tar.extractfile(member) if member else None
-        if file is None:
-            raise Invalid(f"image archive has no file {name}")
-        return file
+    def has(self, name: str) -> bool:
+        return name in self._places
+
+    def _place(self, name: str) -> tuple[int, int]:
+        wanted = name
+        for _ in range(_MAX_LINKS):
+            if place := self._places.get(wanted):
+                return place
+            wanted = self._links.get(wanted, "")
+        raise Invalid(f"image archive has no file {name!r}")
 
     def read(self, name: str) -> bytes:
-        with self._open(name) as file:
-            return bytes(file.read())
+        offset, size = self._place(name)
+        return _small(
+            os.pread(self._file.fileno(), min(size, MAX_DOCUMENT_BYTES + 1), offset), name
+        )
 
     def copy(self, name: str, target: Path) -> None:
-        with self._open(name) as file, target.open("wb") as out:
-            shutil.copyfileobj(file, out)
+        offset, left = self._place(name)
+        with target.open("wb") as out:
+            while left:
+                data = os.pread(self._file.fileno(), min(left, COPY_BYTES), offset)
+                if not data:
+                    raise Invalid(f"image archive ends inside {name!r}")
+                out.write(data)
+                offset, left = offset + len(data), left - len(data)
+
+
+def _small(data: bytes, name: str) -> bytes:
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise Invalid(f"{name!r} has more than {MAX_DOCUMENT_BYTES} bytes")
+    return data

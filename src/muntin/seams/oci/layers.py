@@ -2,27 +2,38 @@
 
 Only ``Files/`` is taken (``Hives/`` and ``UtilityVM/`` have no meaning here). Windows does not
 tell ``System32`` from ``system32`` but Linux does, so each name takes the case that it already
-has in the layers below. Deleted files become overlayfs whiteouts.
+has in the layers below. Deleted files become overlayfs whiteouts. A layer comes from a stranger:
+it is read within limits, and nothing of it is followed to another place.
 Source: opencontainers/image-spec v1.1 layer.md; hcsshim internal/wclayer (layer form).
 """
 
 from __future__ import annotations
 
+import errno
+import math
 import os
 import shutil
 import stat
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-from muntin.kit.errors import Invalid
+from muntin.kit.errors import Invalid, Unavailable
+from muntin.kit.safe_paths import fd_path, open_beneath
+from muntin.kit.trees import remove_tree
+from muntin.seams.oci.tars import COPY_BYTES, Limits, Stream, entries
 
 FILES = "Files"
 _WHITEOUT = ".wh."
 _OPAQUE = ".wh..wh..opq"
+_AUFS = ".wh..wh."
+"""Other names that begin so are aufs' own, and no files."""
 _OPAQUE_XATTR = "trusted.overlay.opaque"
 _FILE_MODE = 0o755  # Windows has no execute bit
-_COPY_BYTES = 1 << 20
+_LATEST_S = float(1 << 33)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+LIMITS = Limits()
 
 
 class Folding:
@@ -61,57 +72,111 @@ class Folding:
         return self._listings[folder]
 
 
-def unpack(archive: Path, destination: Path, lowers: Sequence[Path]) -> int:
+def unpack(
+    archive: Path,
+    destination: Path,
+    lowers: Sequence[Path],
+    base: Path | None = None,
+    *,
+    diff_id: str = "",
+    limits: Limits = LIMITS,
+) -> int:
     """Unpack the (compressed) tar into the new folder ``destination``; gives the bytes written.
 
-    ``lowers`` are the C: folders below it, the highest first.
+    ``lowers`` are the C: folders of the layers below it, the highest first; ``base`` is the one of
+    our own base, whose links are trusted. ``diff_id`` is the digest that the tar must have.
 
     Raises:
-        Invalid: it is not a tar, or a name leads out of C:.
+        Invalid: it is not a tar, passes a limit, has another digest, or has an entry that leads
+            out of C: or cannot be a file there; the message names the entry.
+        Unavailable: the disk is full.
     """
     destination.mkdir(parents=True, exist_ok=True)
-    layer = _Layer(destination, Folding([destination, *lowers]), lowers)
-    try:
-        with tarfile.open(archive, "r:*") as tar:
-            for member in tar:
-                if path := _path_of(member.name):
-                    layer.add(tar, member, path)
-    except (tarfile.TarError, EOFError) as err:
-        raise Invalid(f"layer {archive.name} is not a tar archive: {err}") from err
+    layer = _Layer(destination, lowers, base)
+    with archive.open("rb") as file:
+        try:
+            layer.fill(file, limits, diff_id)
+        except Invalid as err:
+            raise Invalid(f"image layer {diff_id or archive.name}: {err.message}") from err
     return layer.size_bytes
 
 
-def _path_of(name: str) -> PurePosixPath | None:
+def _path_of(name: str, limits: Limits) -> PurePosixPath | None:
     """The path on C: of a tar name, None for what is not a file of C:."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise Invalid(f"entry {name!r} leads out of the image")
     if len(parts) < 2 or parts[0] != FILES:
         return None
-    if ".." in parts:
-        raise Invalid(f"layer entry {name!r} leads out of the image")
+    if len(parts) > limits.depth:
+        raise Invalid(f"entry {name[:200]!r}... is more than {limits.depth} folders deep")
+    if any(":" in part for part in parts):
+        raise Invalid(f"entry {name!r} has a colon in its name")
     return PurePosixPath(*parts[1:])
 
 
 class _Layer:
-    def __init__(self, root: Path, folding: Folding, lowers: Sequence[Path]) -> None:
+    def __init__(self, root: Path, lowers: Sequence[Path], base: Path | None) -> None:
         self.size_bytes = 0
         self._root = root
-        self._folding = folding
         self._lowers = lowers
+        self._base = base
+        self._folding = Folding([root, *lowers, *([base] if base else [])])
+        self._limits = LIMITS
+        self._last_file = ""
 
-    def add(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: PurePosixPath) -> None:
+    def fill(self, file: BinaryIO, limits: Limits, diff_id: str) -> None:
+        """Take all entries."""
+        self._limits = limits
+        stream = Stream(file, limits)
+        for tar, member in entries(stream, limits):
+            if self._is_stream_of_last(member):
+                continue
+            if path := _path_of(member.name, limits):
+                self._take(tar, member, path)
+        found = stream.digest()
+        if diff_id and found != diff_id:
+            raise Invalid(f"its content has the digest {found}")
+
+    def _is_stream_of_last(self, member: tarfile.TarInfo) -> bool:
+        """Whether it is an alternate data stream (``FILE:NAME``) of the file just before.
+
+        Source: go-winio backuptar/tar.go (WriteTarFileFromBackupStream).
+        """
+        if self._last_file and member.name.startswith(f"{self._last_file}:"):
+            return True
+        self._last_file = member.name if member.isreg() else ""
+        return False
+
+    def _take(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: PurePosixPath) -> None:
+        try:
+            self._add(tar, member, path)
+        except (OSError, ValueError, OverflowError, tarfile.TarError) as err:
+            if isinstance(err, OSError) and err.errno in _NO_SPACE:
+                raise Unavailable(f"cannot unpack {member.name!r}: {err.strerror}") from err
+            why = err.strerror if isinstance(err, OSError) else str(err)
+            raise Invalid(f"entry {member.name[:300]!r} cannot be unpacked: {why}") from err
+
+    def _add(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: PurePosixPath) -> None:
+        if path.name.startswith(_AUFS) and path.name != _OPAQUE:
+            return
         parent = self._make_parent(path.parent)
         if path.name == _OPAQUE:
             os.setxattr(parent, _OPAQUE_XATTR, b"y")
             return
         whiteout = path.name.startswith(_WHITEOUT)
         name = path.name.removeprefix(_WHITEOUT)
-        target = self._root / self._folding.fold(path.with_name(name))
+        if name in ("", ".", ".."):
+            raise Invalid(f"entry {member.name!r} deletes no name")
+        target = self._root / self._folding.fold(path.parent / name)
         if not (member.isdir() and not whiteout and _is_folder(target)):
             _remove(target)
             self._place(tar, member, target, whiteout)
             self._folding.forget(parent)
         if not whiteout and not member.issym():
-            os.utime(target, (member.mtime, member.mtime))
+            at = member.mtime if math.isfinite(member.mtime) else 0.0
+            at = min(max(0.0, at), _LATEST_S)
+            os.utime(target, (at, at), follow_symlinks=False)
 
     def _place(
         self, tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path, whiteout: bool
@@ -127,13 +192,13 @@ class _Layer:
         elif member.isreg():
             self._copy(tar, member, target)
         else:
-            raise Invalid(f"layer entry {member.name!r} is neither file, folder nor link")
+            raise Invalid(f"entry {member.name!r} is neither file, folder nor link")
 
     def _copy(self, tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
         source = tar.extractfile(member)
         assert source is not None  # a regular file has content
-        with target.open("wb") as file:
-            shutil.copyfileobj(source, file, _COPY_BYTES)
+        with target.open("xb") as file:
+            shutil.copyfileobj(source, file, COPY_BYTES // 2)
         target.chmod(_FILE_MODE)
         self.size_bytes += member.size
 
@@ -143,7 +208,7 @@ class _Layer:
         for name in folded.parts:
             child = current / name
             if child.is_symlink():
-                raise Invalid(f"layer entry under {path} goes through the link {folded}")
+                raise Invalid(f"entry under {str(path)!r} goes through the link {name!r}")
             if not _is_folder(child):
                 _remove(child)
                 child.mkdir()
@@ -152,20 +217,46 @@ class _Layer:
         return current
 
     def _link(self, name: str, target: Path) -> None:
-        """A hard link; the linked file may lie in a layer below, then it is copied."""
-        path = _path_of(name)
+        """A hard link; the linked file may lie in a layer below, then it is copied.
+
+        Links to links are refused: the same text elsewhere would lead elsewhere.
+        """
+        path = _path_of(name, self._limits)
         if path is None:
             raise Invalid(f"hard link to {name!r}, which is not a file of the image")
         folded = self._folding.fold(path)
+        if self._base is not None and not self._is_in_a_layer(folded):
+            if not (self._base / folded).is_file():
+                raise Invalid(f"hard link to {name!r}, which is not there")
+            self._charge((self._base / folded).stat().st_size)
+            shutil.copyfile(self._base / folded, target)
+            return
         for root in (self._root, *self._lowers):
-            source = root / folded
-            if source.is_file():
-                if root == self._root:
-                    os.link(source, target, follow_symlinks=False)
+            if not os.path.lexists(root / folded):
+                continue
+            source = open_beneath(root, str(folded), os.O_PATH)
+            try:
+                status = os.fstat(source)
+                if not stat.S_ISREG(status.st_mode):
+                    raise Invalid(f"hard link to {name!r}, which is no regular file")
+                if root == self._root:  # nobody else changes it meanwhile
+                    os.link(root / folded, target, follow_symlinks=False)
                 else:
-                    shutil.copyfile(source, target)
-                return
+                    self._charge(status.st_size)
+                    shutil.copyfile(fd_path(source), target)
+            finally:
+                os.close(source)
+            return
         raise Invalid(f"hard link to {name!r}, which is not there")
+
+    def _is_in_a_layer(self, path: PurePosixPath) -> bool:
+        return any(os.path.lexists(root / path) for root in (self._root, *self._lowers))
+
+    def _charge(self, size: int) -> None:
+        """Copies of files below count, too: a few bytes of tar stand for each of them."""
+        self.size_bytes += size
+        if self.size_bytes > self._limits.total_bytes:
+            raise Invalid(f"it unpacks to more than {self._limits.total_bytes} bytes")
 
     def _link_text(self, name: str, target: Path) -> str:
         """A Windows link as a relative Linux one; absolute ones start at C:."""
@@ -188,7 +279,5 @@ def _is_folder(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    if _is_folder(path):
-        shutil.rmtree(path)
-    elif path.is_symlink() or path.exists():
-        path.unlink()
+    if os.path.lexists(path):
+        remove_tree(path.parent, path.name)

@@ -6,15 +6,21 @@ forms of the same documents.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from muntin.kit import numbers
+from muntin.kit import depth, numbers
 from muntin.kit.errors import Invalid, NotFound
 
+MAX_DOCUMENT_BYTES = 8 << 20
+"""Manifests and configurations. Source: containerd v1.7 remotes/docker/fetcher.go reads as much."""
+MAX_LAYERS = 127
+"""Source: moby layer/layer_store.go (maxLayerDepth), and overlayfs' own limit."""
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 INDEX_TYPES = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
@@ -98,10 +104,12 @@ def parse_document(data: bytes) -> dict[str, Any]:
     """A JSON document that must be an object.
 
     Raises:
-        Invalid: it is not.
+        Invalid: it is not, or it is larger or deeper than any of an image.
     """
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise Invalid(f"a document of {len(data)} bytes: at most {MAX_DOCUMENT_BYTES} are read")
     try:
-        document = orjson.loads(data)
+        document = depth.loads(data)
     except orjson.JSONDecodeError as err:
         raise Invalid(f"not a JSON document: {err}") from err
     if not isinstance(document, dict):
@@ -111,33 +119,45 @@ def parse_document(data: bytes) -> dict[str, Any]:
 
 def is_index(document: Mapping[str, Any], media_type: str = "") -> bool:
     """Whether a document is an index, by its type or, where it has none, by its fields."""
-    kind = document.get("mediaType") or media_type
+    kind = text_of(document, "mediaType") or media_type
     return kind in INDEX_TYPES or (kind not in MANIFEST_TYPES and "manifests" in document)
 
 
-def parse_descriptor(value: Mapping[str, Any]) -> Descriptor:
+def parse_digest(value: object) -> str:
+    """A digest; it becomes part of paths, so nothing but hexadecimal digits may be in it.
+
+    Raises:
+        Invalid: it is none, or of another algorithm than SHA-256.
+    """
+    if not isinstance(value, str) or not _DIGEST.fullmatch(value):
+        raise Invalid(f"{str(value)[:100]!r} is not a digest (sha256: and 64 hexadecimal digits)")
+    return value
+
+
+def parse_descriptor(value: object) -> Descriptor:
     """A descriptor of an index or manifest.
 
     Raises:
         Invalid: digest or size is missing or not of its type.
     """
-    digest, size = value.get("digest"), value.get("size")
-    if not isinstance(digest, str) or ":" not in digest or not isinstance(size, int):
-        raise Invalid(f"descriptor without digest and size: {dict(value)!r}")
-    platform = value.get("platform")
+    fields = _object(value, "descriptor")
+    size = fields.get("size")
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise Invalid(f"descriptor with the size {str(size)[:100]!r}")
+    platform = fields.get("platform")
     return Descriptor(
-        media_type=value.get("mediaType", ""),
-        digest=digest,
+        media_type=text_of(fields, "mediaType"),
+        digest=parse_digest(fields.get("digest")),
         size=size,
-        platform=_platform(platform) if platform else None,
-        urls=tuple(value.get("urls") or ()),
-        annotations=value.get("annotations") or {},
+        platform=_platform(_object(platform, "platform")) if platform else None,
+        urls=texts_of(fields, "urls"),
+        annotations=_text_map(fields, "annotations"),
     )
 
 
 def parse_index(document: Mapping[str, Any]) -> tuple[Descriptor, ...]:
     """The manifests of an index, in its order."""
-    return tuple(parse_descriptor(entry) for entry in document.get("manifests") or ())
+    return tuple(parse_descriptor(entry) for entry in _list(document, "manifests"))
 
 
 def parse_manifest(document: Mapping[str, Any]) -> Manifest:
@@ -149,7 +169,9 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
     config = document.get("config")
     if not config:
         raise Invalid("manifest has no config: schema 1 images are not supported")
-    layers = document.get("layers") or ()
+    layers = _list(document, "layers")
+    if len(layers) > MAX_LAYERS:
+        raise Invalid(f"manifest with {len(layers)} layers: at most {MAX_LAYERS} can be used")
     return Manifest(parse_descriptor(config), tuple(parse_descriptor(layer) for layer in layers))
 
 
@@ -160,32 +182,74 @@ def parse_config(data: bytes) -> ImageConfig:
         Invalid: it is not one.
     """
     document = parse_document(data)
-    run = document.get("config") or {}
-    diff_ids = tuple((document.get("rootfs") or {}).get("diff_ids") or ())
+    run = _object(document.get("config") or {}, "config")
+    rootfs = _object(document.get("rootfs") or {}, "rootfs")
+    diff_ids = tuple(parse_digest(digest) for digest in _list(rootfs, "diff_ids"))
     return ImageConfig(
         platform=_platform(document),
         diff_ids=diff_ids,
-        base_layers=min(_count_base_layers(document.get("history") or ()), len(diff_ids)),
-        entrypoint=tuple(run.get("Entrypoint") or ()),
-        cmd=tuple(run.get("Cmd") or ()),
-        env=tuple(run.get("Env") or ()),
-        working_dir=run.get("WorkingDir") or "",
-        user=run.get("User") or "",
-        stop_signal=run.get("StopSignal") or "",
+        base_layers=min(_count_base_layers(_list(document, "history")), len(diff_ids)),
+        entrypoint=texts_of(run, "Entrypoint"),
+        cmd=texts_of(run, "Cmd"),
+        env=texts_of(run, "Env"),
+        working_dir=text_of(run, "WorkingDir"),
+        user=text_of(run, "User"),
+        stop_signal=text_of(run, "StopSignal"),
         args_escaped=bool(run.get("ArgsEscaped")),
-        labels=run.get("Labels") or {},
+        labels=_text_map(run, "Labels"),
     )
+
+
+def text_of(value: Mapping[str, Any], name: str) -> str:
+    """The text ``name`` of a document; empty if it is absent or null.
+
+    Raises:
+        Invalid: it is not a text, or has a NUL.
+    """
+    return _text(value.get(name) or "", name)
+
+
+def texts_of(value: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The list of texts ``name``; empty if it is absent or null. Raises as :func:`text_of`."""
+    return tuple(_text(one, name) for one in _list(value, name))
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise Invalid(f"{name} must be a text, not {type(value).__name__}")
+    if "\0" in value:
+        raise Invalid(f"{name} has a NUL: {value[:100]!r}")
+    return value
+
+
+def _list(value: Mapping[str, Any], name: str) -> list[Any]:
+    found = value.get(name) or []
+    if not isinstance(found, list):
+        raise Invalid(f"{name} must be a list, not {type(found).__name__}")
+    return found
+
+
+def _object(value: object, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Invalid(f"{name} must be an object, not {type(value).__name__}")
+    return value
+
+
+def _text_map(value: Mapping[str, Any], name: str) -> dict[str, str]:
+    found = _object(value.get(name) or {}, name)
+    return {key: _text(one, f"{name}.{key}") for key, one in found.items()}
 
 
 def _platform(value: Mapping[str, Any]) -> Platform:
     return Platform(
-        value.get("os") or "", value.get("architecture") or "", value.get("os.version") or ""
+        text_of(value, "os"), text_of(value, "architecture"), text_of(value, "os.version")
     )
 
 
-def _count_base_layers(history: Sequence[Mapping[str, Any]]) -> int:
+def _count_base_layers(history: Sequence[object]) -> int:
     count = 0
-    for entry in history:
+    for value in history:
+        entry = _object(value, "history")
         if not str(entry.get("created_by") or "").startswith(_BASE_HISTORY):
             break
         count += not entry.get("empty_layer")

@@ -15,7 +15,13 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from muntin.kit.errors import Forbidden, Invalid, NotFound, Unavailable
 from muntin.kit.http.client import HttpClient, HttpResponse
-from muntin.seams.oci.manifest import INDEX_TYPES, MANIFEST_TYPES, parse_document
+from muntin.seams.oci.manifest import (
+    INDEX_TYPES,
+    MANIFEST_TYPES,
+    Descriptor,
+    parse_digest,
+    parse_document,
+)
 from muntin.seams.oci.reference import DEFAULT_REGISTRY, Reference
 
 _HOSTS = {DEFAULT_REGISTRY: "registry-1.docker.io"}
@@ -93,14 +99,15 @@ class RegistryClient:
         Raises:
             Invalid: its content has another digest; and as :meth:`document`.
         """
-        answer = await self._get(f"{self._url}/blobs/{digest}", {})
+        answer = await self._get(f"{self._url}/blobs/{parse_digest(digest)}", {})
         found = "sha256:" + hashlib.sha256(answer.body).hexdigest()
         if found != digest:
             raise Invalid(f"content of {digest} has the digest {found}")
         return answer.body
 
-    async def download(self, digest: str, target: Path) -> None:
+    async def download(self, layer: Descriptor, target: Path) -> None:
         """Write a blob to ``target`` as it comes, checked; raises as :meth:`blob`."""
+        digest = layer.digest
         url, headers = f"{self._url}/blobs/{digest}", self._headers({})
         for _ in range(_REDIRECTS):
             sha = hashlib.sha256()
@@ -114,8 +121,12 @@ class RegistryClient:
                     headers = self._headers({})
                     continue
                 self._check(HttpResponse(answer.status, answer.headers, b""), url)
+                left = layer.size
                 with target.open("wb") as file:
                     async for chunk in answer.chunks:
+                        left -= len(chunk)
+                        if left < 0:
+                            raise Invalid(f"{digest} has more than its {layer.size} bytes")
                         sha.update(chunk)
                         file.write(chunk)
             if f"sha256:{sha.hexdigest()}" != digest:
