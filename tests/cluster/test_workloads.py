@@ -264,3 +264,40 @@ def test_deployments_roll_out_and_back_within_surge_and_unavailability(
             assert sum(map(is_ready, state.values())) >= 2 - down
 
     on_both(scenario)
+
+
+def test_running_pods_are_resized_where_the_system_can(cluster: Cluster, namespace: str):
+    """The Linux container gets new limits without a restart; Windows says that it cannot."""
+    less, more = ({"cpu": cpu, "memory": size} for cpu, size in (("200m", "128Mi"), ("1", "256Mi")))
+    for system in SYSTEMS:
+        own = container(system, "main", SLEEP[system], resources={"limits": less})
+        spec = {"nodeSelector": {"kubernetes.io/os": SYSTEMS[system]}, "containers": [own]}
+        cluster.apply(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": system}, "spec": spec}
+        )
+    cluster.wait_ready(*SYSTEMS)
+    for system in SYSTEMS:
+        pod = cluster.get("pod", system)
+        del pod["metadata"]["resourceVersion"]
+        pod["spec"]["containers"][0]["resources"] = {"limits": more, "requests": more}
+        path = f"/api/v1/namespaces/{namespace}/pods/{system}/resize"
+        cluster.kubectl("replace", "--raw", path, "-f", "-", input=json.dumps(pod))
+
+    def told(system: str, what: Callable[[dict[str, Any]], Any]) -> Any:
+        return eventually(lambda: what(cluster.get("pod", system)["status"]), SECONDS, system)
+
+    def resized(status: dict[str, Any]) -> Any:
+        (row,) = status["containerStatuses"]
+        return row if row["resources"].get("limits") == more else None
+
+    def pending(status: dict[str, Any]) -> Any:
+        rows = [row for row in status["conditions"] if row["type"] == "PodResizePending"]
+        return rows[0] if rows else None
+
+    row = told("lin", resized)
+    assert (row["allocatedResources"], row["restartCount"]) == (more, 0)
+    read = "cat /sys/fs/cgroup/memory.max || cat /sys/fs/cgroup/memory/memory.limit_in_bytes"
+    assert str(256 << 20) in cluster.kubectl("exec", "lin", "--", "sh", "-c", read).stdout
+    row = told("win", pending)
+    assert row["reason"] == "Infeasible"
+    assert row["message"] == "In-place pod resize is not supported on Windows"

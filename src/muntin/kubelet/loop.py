@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,7 @@ class Kubelet:
             failures += 1
         finally:
             self.workers.pop(uid, None)
+            self._wake_deferred()
         again = self._pods.get(_key(pod))
         if again is not None and again["metadata"]["uid"] == uid and self._group is not None:
             await self.context.clock.sleep(max(1.0, supervised.delay_s(failures)))
@@ -139,7 +141,13 @@ class Kubelet:
         current = self._pods.get(_key(pod))
         if current is None or current["metadata"]["uid"] != uid:
             return None
-        worker = self.workers[uid] = PodWorker(self.context, current, verdict)
+        worker = self.workers[uid] = PodWorker(
+            self.context,
+            current,
+            verdict,
+            judge=lambda pod: self._rejection(pod, self.node.node),
+            freed=self._wake_deferred,
+        )
         return worker
 
     async def _verdict(self, pod: Object) -> Note | None:
@@ -157,14 +165,20 @@ class Kubelet:
         log.info("pod refused", **fields(pod=object_ref(pod), reason=rejection.reason))
         return Note(rejection.reason, rejection.status_message(self.context.config.platform))
 
-    def _rejection(self, pod: Object, node: Object) -> Rejection | None:
+    def _rejection(self, pod: Mapping[str, Any], node: Object) -> Rejection | None:
         uid = pod["metadata"]["uid"]
         others = [
-            one.pod
+            one.allocated
             for key, one in self.workers.items()
             if key != uid and one.status.get("phase") not in ("Succeeded", "Failed")
         ]
         return admit(pod, others, node, self.context.config.platform)
+
+    def _wake_deferred(self) -> None:
+        """Something was given back: resizes that wait for it are tried again."""
+        for worker in self.workers.values():
+            if worker.is_deferred:
+                worker.wake()
 
     # -- the runtime ---------------------------------------------------------------------------
 

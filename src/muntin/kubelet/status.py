@@ -12,12 +12,16 @@ from typing import Any
 
 from muntin.kit.clock import rfc3339
 from muntin.kubelet.plan import Health
+from muntin.kubelet.resize import IN_PROGRESS, PENDING, Resized
 from muntin.kubelet.runtime_state import Container, PodRuntime
 from muntin.model.pods import is_sidecar, qos_class, set_condition
 from muntin.seams.cri.enums import ContainerState
 
 Object = Mapping[str, Any]
 Status = dict[str, Any]
+
+RESIZES = frozenset({PENDING, IN_PROGRESS})
+"""Conditions that are taken off again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,8 @@ class View:
 
     ``messages`` are termination messages by container id, ``verdict`` a reason and message that
     made the whole pod fail (rejection, deadline, eviction). ``tells_generation``,
-    ``tells_sandbox`` and ``lists_mounts``: what a kubelet of this version reports.
+    ``tells_sandbox`` and ``lists_mounts``: what a kubelet of this version reports. ``resized``:
+    what is told of resources; None tells nothing.
     """
 
     runtime: PodRuntime
@@ -49,6 +54,7 @@ class View:
     tells_generation: bool = False
     tells_sandbox: bool = True
     lists_mounts: bool = False
+    resized: Resized | None = None
 
 
 def pod_status(pod: Object, view: View) -> Status:
@@ -110,6 +116,8 @@ def container_status(spec: Object, view: View, default: Note) -> Status:
         status["state"] = {"waiting": _waiting(note or default)}
         return status
     status["containerID"] = f"{view.runtime_name}://{current.id}"
+    if view.resized is not None and name in view.resized.allocated:
+        status |= _resources(name, current.id, view.resized)
     if view.lists_mounts and spec.get("volumeMounts"):
         status["volumeMounts"] = [_mount(row) for row in spec["volumeMounts"]]
     if running:
@@ -125,6 +133,16 @@ def container_status(spec: Object, view: View, default: Note) -> Status:
         status["state"] = _terminated(current, view)
         status["lastState"] = _terminated(previous, view)
     return status
+
+
+def _resources(name: str, container_id: str, resized: Resized) -> Status:
+    """What was given to a container, and what it runs with."""
+    allocated = resized.allocated[name]
+    actual = resized.actual.get(container_id, allocated)
+    found: Status = {"resources": {key: row for key, row in actual.items() if row}}
+    if requests := allocated.get("requests"):
+        found["allocatedResources"] = dict(requests)
+    return found
 
 
 def _mount(spec: Object) -> Status:
@@ -261,7 +279,13 @@ def _conditions(
     view: View,
 ) -> list[Status]:
     now = rfc3339(view.now)
-    conditions = [dict(row) for row in (pod.get("status") or {}).get("conditions") or ()]
+    resizes = [dict(row) for row in view.resized.conditions] if view.resized is not None else []
+    over = RESIZES - {row["type"] for row in resizes}
+    conditions = [
+        dict(row)
+        for row in (pod.get("status") or {}).get("conditions") or ()
+        if row.get("type") not in over
+    ]
     containers_ready = _containers_ready(pod, phase, inits, statuses)
     ready = _ready(pod, containers_ready)
     sandbox = view.runtime.ready_sandbox
@@ -276,7 +300,9 @@ def _conditions(
     if view.tells_generation and pod["metadata"].get("generation"):
         for row in rows:
             row["observedGeneration"] = pod["metadata"]["generation"]
-    for row in rows:
+    for row in (*rows, *resizes):
+        if not view.tells_generation:
+            row = {key: value for key, value in row.items() if key != "observedGeneration"}
         full = {"lastProbeTime": None, "reason": None, "message": None, **row}
         set_condition(conditions, full, now)
     return [
@@ -377,6 +403,8 @@ def status_patch(old: Mapping[str, Any], new: Status) -> Status | None:
             if was != row:
                 gone = {key: None for key in (was or {}) if key not in row}
                 rows.append({**row, **gone})
+        over = before.keys() & RESIZES - {row["type"] for row in changes["conditions"]}
+        rows += [{"type": kind, "$patch": "delete"} for kind in sorted(over)]
         if rows:
             changes["conditions"] = rows
         else:

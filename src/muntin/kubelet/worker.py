@@ -11,7 +11,8 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from typing import Any
 
 from muntin.kit import supervised
@@ -28,6 +29,7 @@ from muntin.kubelet.logs import LogFile
 from muntin.kubelet.mounts import termination_file, termination_message
 from muntin.kubelet.plan import Kill, Plan, Start, backoff_key, plan_pod
 from muntin.kubelet.probes.of_pod import PodProbes
+from muntin.kubelet.resizer import Judge, PodResizer
 from muntin.kubelet.resources import pod_cgroup
 from muntin.kubelet.runtime_state import Container, PodRuntime, observe
 from muntin.kubelet.sandbox_config import sandbox_config
@@ -61,7 +63,10 @@ FOLLOW_UP_S = (0.05, 0.1, 0.2, 0.4)
 class PodWorker:
     """Give it the pod's newest state with :meth:`update` and :meth:`removed`; :meth:`wake` it."""
 
-    def __init__(self, context: Context, pod: Object, verdict: Note | None = None) -> None:
+    def __init__(
+        self, context: Context, pod: Object, verdict: Note | None = None, *,
+        judge: Judge = lambda _: None, freed: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self.pod = pod
         self.uid: str = pod["metadata"]["uid"]
         self.runtime = PodRuntime()
@@ -77,6 +82,7 @@ class PodWorker:
         self._failures = 0
         self._follow_ups: list[float] = []
         self._probes = PodProbes(context, lambda: self.pod, changed=self._health_changed)
+        self._resizer = PodResizer(context, pod, judge, freed)
         self._messages: dict[str, str] = {}
         self._volumes: dict[str, Volume] | None = None
         self._refreshed_at = context.clock.monotonic()
@@ -102,6 +108,16 @@ class PodWorker:
     def wake(self) -> None:
         """Something of the pod has changed in the runtime."""
         self._wake.set()
+
+    @property
+    def allocated(self) -> Object:
+        """The pod with the resources that the node has given it."""
+        return self._resizer.allocated(self.pod)
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether a resize of the pod waits for others to give something back."""
+        return self._resizer.is_deferred
 
     @property
     def status(self) -> dict[str, Any]:
@@ -186,7 +202,12 @@ class PodWorker:
             )
             self._ending.set()
             return 0.0
-        plan = plan_pod(self.pod, runtime, self._probes.health, context.restarts, now)
+        resized = await self._resizer.step(self.pod, runtime)
+        plan = plan_pod(self.allocated, runtime, self._probes.health, context.restarts, now)
+        if resized and not plan.kill_pod:
+            killed = {kill.container.id for kill in plan.kill}
+            more = (kill for kill in resized if kill.container.id not in killed)
+            plan = replace(plan, kill=(*plan.kill, *more))
         self._note_waiting(plan)
         self._publish()
         starts = [one for one in plan.start if self._retry_at.get(one.spec["name"], 0) <= now]
@@ -209,7 +230,7 @@ class PodWorker:
             await context.volumes.refresh(self.pod, context.allocatable)
             await collect_dead(context, self.runtime)
         waits = [refresh_s]
-        for moment in (plan.wake_at, deadline, *self._retry_at.values()):
+        for moment in (plan.wake_at, deadline, self._resizer.retry_at, *self._retry_at.values()):
             if moment is not None and moment > now:
                 waits.append(moment - now)
         if self._follow_ups:
@@ -277,6 +298,7 @@ class PodWorker:
             stopped=stopped,
             tells_generation=context.config.platform.has(Feature.OBSERVED_GENERATION),
             tells_sandbox=context.config.platform.kubelet_has(KubeletFeature.SANDBOX_CONDITION),
+            resized=self._resizer.resized(),
             lists_mounts=context.config.platform.has(Feature.STATUS_VOLUME_MOUNTS),
         )
         status = pod_status({**self.pod, "status": self._status.base}, view)
@@ -358,7 +380,9 @@ class PodWorker:
         self._failures = 0
 
     def _sandbox_config(self, attempt: int) -> dict[str, Any]:
-        return sandbox_config(self.pod, attempt, self._context.config, self._context.host_resolver)
+        return sandbox_config(
+            self.allocated, attempt, self._context.config, self._context.host_resolver
+        )
 
     def _hold_back(self, name: str) -> None:
         self._failures += 1
@@ -396,11 +420,12 @@ class PodWorker:
         if start.attempt:
             context.restarts.next(backoff_key(self.uid, start.spec), context.clock.now())
         try:
-            await start_container(context, self.pod, start, place)
+            container_id = await start_container(context, self.allocated, start, place)
         except StartFailed as err:
             self._notes[name] = err.note
             self._retry_at[name] = context.clock.now() + err.retry_s
         else:
+            self._resizer.started(container_id, start.spec)
             self._notes.pop(name, None)
             self._retry_at.pop(name, None)
 

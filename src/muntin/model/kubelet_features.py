@@ -19,6 +19,8 @@ class KubeletFeature(StrEnum):
     SANDBOX_CONDITION = "sandbox-condition"
     CREATED_WITH_COLON = "created-with-colon"
     EVENTS_WITHOUT_NAMES = "events-without-names"
+    IN_PLACE_RESIZE = "in-place-resize"
+    RESIZE_EVENTS = "resize-events"
 
 
 _SINCE: Mapping[KubeletFeature, Version] = {
@@ -34,6 +36,10 @@ _SINCE: Mapping[KubeletFeature, Version] = {
     KubeletFeature.CREATED_WITH_COLON: (1, 32),
     # They say "Container created". Source: kubernetes/kubernetes#134043.
     KubeletFeature.EVENTS_WITHOUT_NAMES: (1, 35),
+    # CPU and memory of running containers can be changed. Source: KEP 1287, CHANGELOG-1.33.
+    KubeletFeature.IN_PLACE_RESIZE: (1, 33),
+    # Events tell of it. Source: KEP 1287.
+    KubeletFeature.RESIZE_EVENTS: (1, 35),
 }
 
 

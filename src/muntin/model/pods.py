@@ -91,6 +91,62 @@ def requests(pod: Pod) -> Amounts:
     return _effective(pod, "requests")
 
 
+def as_held(pod: Pod) -> Pod:
+    """The pod with the requests that its node holds for it while it is resized; else itself.
+
+    Of what is asked, allocated and in use the largest counts; what is asked and can never be given
+    does not.
+    Source: kubernetes v1.34 component-helpers/resource/helpers.go (determineContainerReqs).
+    """
+    status = pod.get("status") or _NOTHING
+    told = {
+        row.get("name"): row
+        for kind in ("containerStatuses", "initContainerStatuses")
+        for row in status.get(kind) or ()
+        if row.get("allocatedResources")
+    }
+    if not told:
+        return pod
+    spec = dict(pod["spec"])
+    for kind in ("containers", "initContainers"):
+        rows = spec.get(kind) or ()
+        if any(_is_resized(row, told.get(row["name"])) for row in rows):
+            spec[kind] = [_held(pod, row, told.get(row["name"])) for row in rows]
+    return pod if spec == pod["spec"] else {**pod, "spec": spec}
+
+
+def _is_resized(container: Mapping[str, Any], told: Mapping[str, Any] | None) -> bool:
+    asked = (container.get("resources") or _NOTHING).get("requests") or _NOTHING
+    if told is None:
+        return False
+    actual = (told.get("resources") or _NOTHING).get("requests") or asked
+    return told["allocatedResources"] != asked or actual != asked
+
+
+def _held(
+    pod: Pod, container: Mapping[str, Any], told: Mapping[str, Any] | None
+) -> Mapping[str, Any]:
+    if told is None or not _is_resized(container, told):
+        return container
+    resources = container.get("resources") or {}
+    sides = [told["allocatedResources"], (told.get("resources") or {}).get("requests") or {}]
+    if not _is_infeasible(pod):
+        sides.append(resources.get("requests") or {})
+    largest: dict[str, Any] = {}
+    for side in sides:
+        for name, text in side.items():
+            if name not in largest or amount(name, text) > amount(name, largest[name]):
+                largest[name] = text
+    return {**container, "resources": {**resources, "requests": largest}}
+
+
+def _is_infeasible(pod: Pod) -> bool:
+    return any(
+        row.get("type") == "PodResizePending" and row.get("reason") == "Infeasible"
+        for row in (pod.get("status") or {}).get("conditions") or ()
+    )
+
+
 def limits(pod: Pod) -> Amounts:
     """The pod's effective limits, in the units of `requests`."""
     return _effective(pod, "limits")

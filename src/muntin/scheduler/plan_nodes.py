@@ -7,7 +7,7 @@ decision counts them anew.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from muntin.model import pods
@@ -23,7 +23,7 @@ JOURNAL = 4096
 """Changes of nodes that are known one by one; whoever fell behind looks at all nodes."""
 
 
-def scored_requests(pod: Object) -> tuple[int, int]:
+def scored_requests(pod: Mapping[str, Any]) -> tuple[int, int]:
     """CPU (milli) and memory (bytes) of a pod for scoring: never nothing."""
     cpu = memory = 0
     for container in pod["spec"].get("containers") or ():
@@ -40,8 +40,9 @@ class PodInfo:
 
     def __init__(self, pod: Object) -> None:
         self.pod = pod
-        self.requests = pods.requests(pod)
-        self.scored_cpu, self.scored_memory = scored_requests(pod)
+        held = pods.as_held(pod)
+        self.requests = pods.requests(held)
+        self.scored_cpu, self.scored_memory = scored_requests(held)
         self.ports = pods.host_ports(pod)
         affinity = pod["spec"].get("affinity") or {}
         self.has_affinity = bool(affinity.get("podAffinity") or affinity.get("podAntiAffinity"))
@@ -53,6 +54,8 @@ class PodInfo:
             old.get(name) != new.get(name)
             for name in ("containers", "initContainers", "resources", "overhead")
         ):
+            return None
+        if pods.as_held(pod) is not pod or pods.as_held(self.pod) is not self.pod:
             return None
         self.pod = pod
         return self

@@ -152,3 +152,32 @@ def test_preferred_affinity_adds_weights() -> None:
     rows = [prefers(10, "windows"), prefers(5, "linux"), prefers(1, "windows")]
     rule = {"preferredDuringSchedulingIgnoredDuringExecution": rows}
     assert affinity.preferred_weight({"affinity": {"nodeAffinity": rule}}, NODE) == 11
+
+
+@pytest.mark.parametrize(
+    ("asked", "allocated", "actual", "reason", "held"),
+    [
+        ("1", "1", "1", "", 1000),
+        ("2", "1", "1", "Deferred", 2000),
+        ("2", "1", "1", "Infeasible", 1000),
+        ("1", "2", "2", "", 2000),  # it was told to shrink, and the node has not seen it
+        ("1", "1", "2", "", 2000),
+    ],
+)
+def test_what_a_node_holds_for_a_pod_that_is_resized(
+    asked: str, allocated: str, actual: str, reason: str, held: int
+) -> None:
+    resources = {"requests": {"cpu": asked, "memory": "1Gi"}}
+    row = {
+        "name": "c",
+        "allocatedResources": {"cpu": allocated, "memory": "1Gi"},
+        "resources": {"requests": {"cpu": actual, "memory": "1Gi"}},
+    }
+    conditions = [{"type": "PodResizePending", "reason": reason}] if reason else []
+    pod = {
+        "spec": {"containers": [{"name": "c", "resources": resources}]},
+        "status": {"containerStatuses": [row], "conditions": conditions},
+    }
+    found = pods.as_held(pod)
+    assert pods.requests(found) == {"cpu": held, "memory": 1 << 30}
+    assert (found is pod) is (held == int(asked) * 1000)
