@@ -47,6 +47,18 @@ class Taint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KubeletSettings:
+    """What a Linux node's kubelet is told, as in a KubeletConfiguration.
+
+    Upstream has no limit of processes unless one is given. Here all nodes share one machine, so
+    that a pod which forks without end would stop the others.
+    """
+
+    seccomp_default: bool = False
+    pod_pids_limit: int = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeConfig:
     """One node. ``kubernetes`` is its kubelet's and proxy's; ``profile`` is None on Linux."""
 
@@ -57,6 +69,7 @@ class NodeConfig:
     profile: Profile | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
+    kubelet: KubeletSettings = field(default_factory=KubeletSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

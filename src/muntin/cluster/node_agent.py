@@ -57,6 +57,8 @@ def kubelet_config(
         cluster_dns=(str(net.dns_service_ip),),
         cluster_domain=net.dns_domain,
         cgroup_parent=f"{paths.cgroup()}/{node.name}",
+        seccomp_default=node.kubelet.seccomp_default,
+        pod_pids_limit=node.kubelet.pod_pids_limit,
         serving_certificate=str(paths.pki / f"{serving}.crt"),
         serving_key=str(paths.pki / f"{serving}.key"),
         client_ca=str(paths.pki / f"{certificate_names.CA}.crt"),

@@ -24,6 +24,7 @@ from muntin.cluster.config import (
     PLACES,
     POD_PREFIX_LENGTH,
     ClusterConfig,
+    KubeletSettings,
     Networking,
     NodeConfig,
     Os,
@@ -65,6 +66,7 @@ class NodeDraft:
     network_plugin: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     taints: list[Taint] = field(default_factory=list)
+    kubelet: KubeletSettings = field(default_factory=KubeletSettings)
 
 
 @dataclass(slots=True)
@@ -336,6 +338,7 @@ def _node(
         profile=versions.profile(draft, path, row, kubernetes) if os is Os.WINDOWS else None,
         labels=dict(row.labels),
         taints=tuple(row.taints),
+        kubelet=row.kubelet,
     )
 
 

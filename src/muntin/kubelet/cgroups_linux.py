@@ -1,11 +1,37 @@
-"""The cgroups that runtimes leave behind: a pod's own, once its containers are gone. Linux only."""
+"""A pod's own cgroup: how many processes it may have, and its removal. Linux only.
+
+Source: Linux Documentation/admin-guide/cgroup-v1/pids.rst and cgroup-v2.rst "PID".
+"""
 
 from __future__ import annotations
 
 import contextlib
 from pathlib import Path
 
+from muntin.kit.errors import Unavailable
+
 ROOT = Path("/sys/fs/cgroup")
+
+
+def limit_pids(path: str, limit: int, root: Path = ROOT) -> None:
+    """Make the cgroup ``path`` if it is not there; all below it have at most ``limit`` processes.
+
+    Raises:
+        Unavailable: the machine does not count processes in cgroups.
+    """
+    try:
+        if (root / "pids").is_dir():
+            group = root / "pids" / path.strip("/")
+            group.mkdir(parents=True, exist_ok=True)
+        else:
+            group = root
+            for part in path.strip("/").split("/"):
+                (group / "cgroup.subtree_control").write_text("+pids")
+                group /= part
+                group.mkdir(exist_ok=True)
+        (group / "pids.max").write_text(str(limit))
+    except OSError as err:
+        raise Unavailable(f"podPidsLimit {limit} of cgroup {path}: {err.strerror or err}") from err
 
 
 def remove_cgroup(path: str, root: Path = ROOT) -> None:

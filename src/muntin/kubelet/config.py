@@ -32,7 +32,9 @@ class KubeletConfig:
     ``serving_certificate`` and ``serving_key`` are PEM files, ``client_ca`` the file that client
     certificates must chain to; without them the HTTPS server is not started. ``resolv_conf`` is
     the file whose servers pods of dnsPolicy Default get (Linux only). ``cgroup_parent`` is a path
-    below the cgroup roots under which pods are put (Linux only).
+    below the cgroup roots under which pods are put (Linux only). ``seccomp_default`` gives
+    containers that say nothing the runtime's filter of system calls, ``pod_pids_limit`` is how many
+    processes and threads a pod may have, -1 for any number (Linux only).
     """
 
     node_name: str
@@ -48,6 +50,8 @@ class KubeletConfig:
     cluster_domain: str = "cluster.local"
     resolv_conf: str = ""
     cgroup_parent: str = ""
+    seccomp_default: bool = False
+    pod_pids_limit: int = -1
     port: int = 10250
     serving_certificate: str = ""
     serving_key: str = ""

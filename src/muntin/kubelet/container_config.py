@@ -26,6 +26,7 @@ from muntin.kubelet.runtime_state import (
     TERMINATION_POLICY,
 )
 from muntin.kubelet.security import linux_container_security, windows_container_security
+from muntin.kubelet.user_namespaces import user_namespace
 from muntin.seams.cri.enums import MountPropagation
 
 Object = Mapping[str, Any]
@@ -76,7 +77,9 @@ def container_config(
     else:
         result["linux"] = {
             "resources": linux_resources(pod, container, config.facts.memory_bytes),
-            "security_context": linux_container_security(pod, container),
+            "security_context": linux_container_security(
+                pod, container, config, user_namespace(pod, config.platform)
+            ),
         }
     return result
 

@@ -23,6 +23,7 @@ from muntin.kubelet.logs import LogFile, last_lines
 from muntin.kubelet.node_files import NodeFiles, closing
 from muntin.kubelet.platform import Platform
 from muntin.kubelet.security import effective
+from muntin.kubelet.user_namespaces import user_namespace
 from muntin.kubelet.volumes.host_path import open_host_path
 from muntin.kubelet.volumes.mounter import Volume
 from muntin.kubelet.volumes.sub_path import open_sub_path, wanted_sub_path
@@ -115,6 +116,8 @@ def _volume_mount(
     }
     if config.platform.has(Feature.MOUNT_PROPAGATION):
         result["propagation"] = mount_propagation(mount)
+    if (own := user_namespace(pod, config.platform)) is not None:
+        result["uidMappings"], result["gidMappings"] = own["uids"], own["gids"]
     return result
 
 

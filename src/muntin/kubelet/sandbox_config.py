@@ -14,6 +14,7 @@ from muntin.kubelet.hosts_file import hostname_and_domain
 from muntin.kubelet.resources import cgroup_limits, pod_cgroup
 from muntin.kubelet.runtime_state import POD_NAME, POD_NAMESPACE, POD_UID
 from muntin.kubelet.security import linux_sandbox_security, windows_sandbox_security
+from muntin.kubelet.user_namespaces import user_namespace
 from muntin.model.pods import limits, requests
 from muntin.seams.cri.enums import Protocol
 
@@ -59,7 +60,7 @@ def sandbox_config(
         sysctls = (spec.get("securityContext") or {}).get("sysctls") or ()
         result["linux"] = {
             "cgroup_parent": pod_cgroup(config.cgroup_parent, pod),
-            "security_context": linux_sandbox_security(pod),
+            "security_context": linux_sandbox_security(pod, user_namespace(pod, platform)),
             "sysctls": {row["name"]: row["value"] for row in sysctls},
             "resources": cgroup_limits(requests(pod), limits(pod)),
         }

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from muntin.kit.errors import Invalid
+from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.platform import Platform
+from muntin.kubelet.seccomp import seccomp
 from muntin.model.windows import Feature, gate
 from muntin.seams.cri.enums import NamespaceMode, ProfileType
 
@@ -46,7 +48,7 @@ def effective(pod: Object, container: Object) -> dict[str, Any]:
     return merged
 
 
-def namespace_options(pod: Object) -> dict[str, int]:
+def namespace_options(pod: Object, user_namespace: Object | None = None) -> dict[str, Any]:
     """Which namespaces are the node's, the pod's or the container's own."""
     spec = pod["spec"]
     pid = NamespaceMode.CONTAINER
@@ -54,18 +56,14 @@ def namespace_options(pod: Object) -> dict[str, int]:
         pid = NamespaceMode.NODE
     elif spec.get("shareProcessNamespace"):
         pid = NamespaceMode.POD
-    return {
+    options: dict[str, Any] = {
         "network": NamespaceMode.NODE if spec.get("hostNetwork") else NamespaceMode.POD,
         "pid": pid,
         "ipc": NamespaceMode.NODE if spec.get("hostIPC") else NamespaceMode.POD,
     }
-
-
-def _seccomp(context: Object) -> dict[str, Any]:
-    profile = context.get("seccompProfile") or {}
-    kinds = {"RuntimeDefault": ProfileType.RuntimeDefault, "Localhost": ProfileType.Localhost}
-    kind = kinds.get(profile.get("type", ""), ProfileType.Unconfined)
-    return {"profile_type": kind, "localhost_ref": profile.get("localhostProfile", "")}
+    if user_namespace is not None:
+        options["userns_options"] = user_namespace
+    return options
 
 
 def _groups(pod: Object) -> list[int]:
@@ -85,7 +83,7 @@ def _ids(context: Object) -> dict[str, Any]:
     return ids
 
 
-def linux_sandbox_security(pod: Object) -> dict[str, Any]:
+def linux_sandbox_security(pod: Object, user_namespace: Object | None = None) -> dict[str, Any]:
     """The LinuxSandboxSecurityContext."""
     context = pod["spec"].get("securityContext") or {}
     privileged = any(
@@ -93,7 +91,7 @@ def linux_sandbox_security(pod: Object) -> dict[str, Any]:
         for one in [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
     )
     return {
-        "namespace_options": namespace_options(pod),
+        "namespace_options": namespace_options(pod, user_namespace),
         **_ids(context),
         "supplemental_groups": _groups(pod),
         "privileged": privileged,
@@ -101,14 +99,16 @@ def linux_sandbox_security(pod: Object) -> dict[str, Any]:
     }
 
 
-def linux_container_security(pod: Object, container: Object) -> dict[str, Any]:
-    """The LinuxContainerSecurityContext."""
+def linux_container_security(
+    pod: Object, container: Object, config: KubeletConfig, user_namespace: Object | None = None
+) -> dict[str, Any]:
+    """The LinuxContainerSecurityContext; ``user_namespace`` is the pod's, where it has one."""
     context = effective(pod, container)
     capabilities = context.get("capabilities") or {}
     privileged = bool(context.get("privileged"))
     unmasked = context.get("procMount") == "Unmasked" or privileged
     return {
-        "namespace_options": namespace_options(pod),
+        "namespace_options": namespace_options(pod, user_namespace),
         **_ids(context),
         "supplemental_groups": _groups(pod),
         "privileged": privileged,
@@ -118,7 +118,7 @@ def linux_container_security(pod: Object, container: Object) -> dict[str, Any]:
             "add_capabilities": list(capabilities.get("add") or ()),
             "drop_capabilities": list(capabilities.get("drop") or ()),
         },
-        "seccomp": _seccomp(context),
+        "seccomp": seccomp(pod, container, config),
         "masked_paths": [] if unmasked else MASKED_PATHS,
         "readonly_paths": [] if unmasked else READ_ONLY_PATHS,
     }

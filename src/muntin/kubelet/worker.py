@@ -20,7 +20,7 @@ from muntin.kit.clock import parse_rfc3339
 from muntin.kit.errors import MuntinError, NotFound
 from muntin.kit.log import fields, object_ref
 from muntin.kubelet.backoff import duration
-from muntin.kubelet.cgroups_linux import remove_cgroup
+from muntin.kubelet.cgroups_linux import limit_pids, remove_cgroup
 from muntin.kubelet.container_config import DEFAULT_TERMINATION_PATH
 from muntin.kubelet.context import Context
 from muntin.kubelet.garbage import collect_dead
@@ -43,6 +43,7 @@ from muntin.kubelet.stopper import (
     stop_containers,
     stop_sandboxes,
 )
+from muntin.kubelet.user_namespaces import check_runtime, is_asked_for
 from muntin.kubelet.volumes.mounter import Volume, VolumeError
 from muntin.kubelet.windows_limits import REASON, ignored
 from muntin.model.kubelet_features import KubeletFeature
@@ -367,6 +368,7 @@ class PodWorker:
         try:
             os.close(config.files.make_folders(logs))
             handler = await self._runtime_handler()
+            await self._confine(handler)
             await context.cri.RunPodSandbox(
                 {"config": self._sandbox_config(attempt), "runtime_handler": handler},
                 timeout_s=240,
@@ -378,6 +380,20 @@ class PodWorker:
             return
         self._retry_at.pop("", None)
         self._failures = 0
+
+    async def _confine(self, handler: str) -> None:
+        """What must hold before the first process of a Linux pod starts.
+
+        Raises:
+            Unsupported: the runtime has no user namespaces, and the pod wants one.
+            Unavailable: the number of its processes cannot be limited.
+        """
+        config = self._context.config
+        if is_asked_for(self.pod, config.platform):
+            check_runtime(await self._context.cri.Status({}), handler)
+        limited = config.platform.kubelet_has(KubeletFeature.POD_PIDS_LIMIT)
+        if limited and config.pod_pids_limit > 0 and not config.is_windows:
+            limit_pids(pod_cgroup(config.cgroup_parent, self.pod), config.pod_pids_limit)
 
     def _sandbox_config(self, attempt: int) -> dict[str, Any]:
         return sandbox_config(

@@ -21,6 +21,11 @@ class KubeletFeature(StrEnum):
     EVENTS_WITHOUT_NAMES = "events-without-names"
     IN_PLACE_RESIZE = "in-place-resize"
     RESIZE_EVENTS = "resize-events"
+    POD_PIDS_LIMIT = "pod-pids-limit"
+    SECCOMP_FIELDS = "seccomp-fields"
+    SECCOMP_FIELDS_ALONE = "seccomp-fields-alone"
+    SECCOMP_DEFAULT = "seccomp-default"
+    USER_NAMESPACES = "user-namespaces"
 
 
 _SINCE: Mapping[KubeletFeature, Version] = {
@@ -40,6 +45,16 @@ _SINCE: Mapping[KubeletFeature, Version] = {
     KubeletFeature.IN_PLACE_RESIZE: (1, 33),
     # Events tell of it. Source: KEP 1287.
     KubeletFeature.RESIZE_EVENTS: (1, 35),
+    # podPidsLimit holds without a feature gate. Source: gate SupportPodPidsLimit, on since 1.14.
+    KubeletFeature.POD_PIDS_LIMIT: (1, 14),
+    # securityContext.seccompProfile is looked at, and annotations beside it. Source: KEP 135.
+    KubeletFeature.SECCOMP_FIELDS: (1, 19),
+    # Annotations are not looked at any more. Source: KEP 135, CHANGELOG-1.27.
+    KubeletFeature.SECCOMP_FIELDS_ALONE: (1, 27),
+    # seccompDefault may be set without a gate. Source: KEP 2413, gate SeccompDefault on since 1.25.
+    KubeletFeature.SECCOMP_DEFAULT: (1, 25),
+    # hostUsers is looked at. Source: KEP 127, gate UserNamespacesSupport on since 1.33.
+    KubeletFeature.USER_NAMESPACES: (1, 33),
 }
 
 

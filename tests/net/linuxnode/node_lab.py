@@ -48,6 +48,9 @@ def signing_key() -> bytes:
     )
 
 
+PIDS_LIMIT = 500
+
+
 class Lab:
     """``client`` is an administrator; ``kubelet`` the running one."""
 
@@ -79,6 +82,7 @@ class Lab:
             cgroup_parent=f"/{self.linux_node.cgroup}",
             annotations={"example.com/test": "yes"},
             refresh_interval_s=1.0,
+            pod_pids_limit=PIDS_LIMIT,
             serving_certificate=str(self.pki.directory / "serving.crt"),
             serving_key=str(self.pki.directory / "serving.key"),
             client_ca=str(self.pki.directory / "ca.crt"),

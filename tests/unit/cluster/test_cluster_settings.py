@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.cluster.config import Os, Taint
+from muntin.cluster.config import KubeletSettings, Os, Taint
 from muntin.cluster.overrides import Overrides, apply
 from muntin.cluster.seats import Seat, seats
 from muntin.cluster.settings import Draft, resolve
@@ -63,12 +63,15 @@ nodes:
   labels: {tier: front, example.com/x: "1"}
   taints: [{key: os, value: windows, effect: NoSchedule}]
 - os: linux
+  kubelet: {seccompDefault: true, podPidsLimit: -1}
 - os: windows
   version: 1.29
 """
     )
     web, linux, second = config.nodes
     assert (web.name, linux.name, second.name) == ("web", "lin01", "win01")
+    assert linux.kubelet == KubeletSettings(seccomp_default=True, pod_pids_limit=-1)
+    assert web.kubelet == KubeletSettings(seccomp_default=False, pod_pids_limit=4096)
     assert web.labels == {"tier": "front", "example.com/x": "1"}
     assert web.taints == (Taint(key="os", value="windows", effect="NoSchedule"),)
     assert web.profile is not None
@@ -111,6 +114,14 @@ nodes:
             "did you mean 10.244.0.0/16?",
         ),
         ("networking: {egress: 1}\n", "networking.egress: must be true or false, not `1`"),
+        (
+            "nodes: [{os: linux, kubelet: {podPidsLimit: 0}}]\n",
+            "nodes[0].kubelet.podPidsLimit: 0 must be 1 or more, or -1 for no limit",
+        ),
+        (
+            "nodes: [{os: windows, kubelet: {podPidsLimit: 9}}]\n",
+            "nodes[0].kubelet: is for Linux nodes only; remove it",
+        ),
         ("nodes:\n- os: linux\n  windows: 2019\n", "c.yaml:5:12: nodes[0].windows: is for Windows"),
         (
             "nodes:\n- os: windows\n  windows: 95\n",

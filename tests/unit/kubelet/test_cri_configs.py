@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from muntin.kit.errors import Invalid
+from muntin.kit.errors import Invalid, Unsupported
+from muntin.kubelet.cgroups_linux import limit_pids
+from muntin.kubelet.config import KubeletConfig, NodeFacts
+from muntin.kubelet.container_config import container_config
 from muntin.kubelet.dns_config import HostResolver, dns_config, parse_resolv_conf
 from muntin.kubelet.hosts_file import hostname_and_domain, hosts_file
 from muntin.kubelet.images import default_policy, is_reference, with_tag
 from muntin.kubelet.platform import Platform, linux, windows
 from muntin.kubelet.resources import linux_resources, pod_cgroup, windows_resources
+from muntin.kubelet.sandbox_config import sandbox_config
 from muntin.kubelet.security import (
     check_non_root,
     linux_container_security,
     windows_sandbox_security,
 )
+from muntin.kubelet.user_namespaces import check_runtime, user_namespace
 from muntin.model.windows_releases import BUILDS, profile_of
+from muntin.seams.cri.enums import NamespaceMode, ProfileType
 
 WINDOWS = windows(profile_of(BUILDS[3]))
 LINUX = linux()
@@ -49,6 +56,138 @@ def a_pod(container: dict[str, Any], **spec: Any) -> dict[str, Any]:
         "metadata": {"name": "p", "namespace": "ns", "uid": "u"},
         "spec": {"containers": [container], **spec},
     }
+
+
+def a_config(version: tuple[int, int] = (1, 34), **values: Any) -> KubeletConfig:
+    return KubeletConfig(
+        node_name="n",
+        node_ip="192.0.2.1",
+        version="v{}.{}.0".format(*version),
+        platform=linux(version),
+        facts=NodeFacts(
+            os_image="",
+            kernel_version="",
+            cpus=1,
+            memory_bytes=1 << 30,
+            ephemeral_storage_bytes=0,
+            machine_id="",
+            system_uuid="",
+        ),
+        **values,
+    )
+
+
+DEFAULT = {"profile_type": ProfileType.RuntimeDefault, "localhost_ref": ""}
+OPEN = {"profile_type": ProfileType.Unconfined, "localhost_ref": ""}
+NOTE = "seccomp.security.alpha.kubernetes.io/pod"
+OWN_NOTE = "container.seccomp.security.alpha.kubernetes.io/c"
+
+
+def of_type(kind: str, **more: str) -> dict[str, Any]:
+    return {"securityContext": {"seccompProfile": {"type": kind, **more}}}
+
+
+def local(path: str) -> dict[str, Any]:
+    return {
+        "profile_type": ProfileType.Localhost,
+        "localhost_ref": f"/var/lib/kubelet/seccomp/{path}",
+    }
+
+
+# Source: kubernetes v1.34 and v1.20 pkg/kubelet/kuberuntime/helpers_test.go, by what it tests.
+@pytest.mark.parametrize(
+    ("version", "own", "of_pod", "notes", "profile"),
+    [
+        ((1, 34), {}, {}, {}, OPEN),
+        ((1, 34), of_type("RuntimeDefault"), {}, {}, DEFAULT),
+        ((1, 34), {}, of_type("RuntimeDefault"), {}, DEFAULT),
+        ((1, 34), of_type("Unconfined"), of_type("RuntimeDefault"), {}, OPEN),
+        (
+            (1, 34),
+            of_type("Localhost", localhostProfile="a/b.json"),
+            of_type("Unconfined"),
+            {},
+            local("a/b.json"),
+        ),
+        ((1, 34), {}, {}, {NOTE: "runtime/default", OWN_NOTE: "runtime/default"}, OPEN),
+        ((1, 26), {}, {}, {NOTE: "runtime/default"}, DEFAULT),
+        ((1, 26), {}, {}, {NOTE: "unconfined", OWN_NOTE: "docker/default"}, DEFAULT),
+        ((1, 26), {}, of_type("Unconfined"), {OWN_NOTE: "localhost/x.json"}, local("x.json")),
+        ((1, 26), of_type("Unconfined"), {}, {OWN_NOTE: "runtime/default"}, OPEN),
+        ((1, 18), of_type("RuntimeDefault"), of_type("RuntimeDefault"), {}, OPEN),
+        ((1, 18), of_type("Unconfined"), {}, {NOTE: "docker/default"}, DEFAULT),
+    ],
+)
+def test_seccomp_profiles(
+    version: tuple[int, int],
+    own: dict[str, Any],
+    of_pod: dict[str, Any],
+    notes: dict[str, str],
+    profile: dict[str, Any],
+) -> None:
+    container = {"name": "c", **own}
+    pod = a_pod(container, **of_pod)
+    pod["metadata"]["annotations"] = notes
+    assert linux_container_security(pod, container, a_config(version))["seccomp"] == profile
+
+
+def test_the_kubelet_s_default_profile_is_for_who_says_nothing() -> None:
+    silent, loud = {"name": "c"}, {"name": "c", **of_type("Unconfined")}
+    config, old = a_config(seccomp_default=True), a_config((1, 24), seccomp_default=True)
+    assert linux_container_security(a_pod(silent), silent, config)["seccomp"] == DEFAULT
+    assert linux_container_security(a_pod(loud), loud, config)["seccomp"] == OPEN
+    assert linux_container_security(a_pod(silent), silent, old)["seccomp"] == OPEN
+
+
+def test_a_local_profile_has_a_name() -> None:
+    container = {"name": "c", **of_type("Localhost")}
+    with pytest.raises(Invalid, match="localhostProfile must be set if seccompProfile type is"):
+        linux_container_security(a_pod(container), container, a_config())
+
+
+def test_pods_with_users_of_their_own() -> None:
+    container = {"name": "c", "image": "i"}
+    pod = a_pod(container, hostUsers=False)
+    config = a_config()
+    sandbox = sandbox_config(pod, 0, config, HostResolver())["linux"]
+    [uids] = sandbox["security_context"]["namespace_options"]["userns_options"]["uids"]
+    own = container_config(
+        pod, container, 0, config=config, image_ref="", environment={}, mounts=()
+    )["linux"]["security_context"]["namespace_options"]["userns_options"]
+    assert own == {"mode": NamespaceMode.POD, "uids": [uids], "gids": [uids]}
+    assert (uids["container_id"], uids["length"], uids["host_id"] % 65536) == (0, 65536, 0)
+    assert 65536 <= uids["host_id"] < 1 << 31
+    other = {**pod, "metadata": {**pod["metadata"], "uid": "other"}}
+    assert user_namespace(other, config.platform)["uids"] != [uids]
+    for same in (a_pod(container), a_pod(container, hostUsers=True)):
+        assert user_namespace(same, config.platform) is None
+    assert user_namespace(pod, linux((1, 32))) is None
+
+
+def test_a_runtime_without_user_namespaces_is_named() -> None:
+    has = {"runtime_handlers": [{"name": "", "features": {"user_namespaces": True}}]}
+    check_runtime(has, "")
+    for status, handler, who in (
+        ({}, "", "runtime"),
+        ({"runtime_handlers": [{"name": ""}]}, "", "runtime"),
+        (has, "kata", 'RuntimeClass handler "kata"'),
+    ):
+        words = f"can't set `spec.hostUsers: false`, {who} does not support user namespaces"
+        with pytest.raises(Unsupported) as caught:
+            check_runtime(status, handler)
+        assert caught.value.message == words
+
+
+@pytest.mark.parametrize("is_v1", [True, False])
+def test_a_pod_s_cgroup_limits_its_processes(tmp_path: Path, is_v1: bool) -> None:
+    root, below = tmp_path, tmp_path
+    if is_v1:
+        below = tmp_path / "pids"
+        below.mkdir()
+    limit_pids("/m/kubepods/podx", 7, root)
+    assert (below / "m/kubepods/podx/pids.max").read_text() == "7"
+    for group in () if is_v1 else (root, root / "m", root / "m/kubepods"):
+        assert (group / "cgroup.subtree_control").read_text() == "+pids"
 
 
 def test_linux_cgroup_values() -> None:
@@ -83,7 +222,8 @@ def test_linux_security() -> None:
         },
     }
     context = {"runAsUser": 7, "runAsGroup": 8, "fsGroup": 9, "supplementalGroups": [10]}
-    found = linux_container_security(a_pod(container, securityContext=context), container)
+    pod = a_pod(container, securityContext=context)
+    found = linux_container_security(pod, container, a_config())
     assert found["run_as_user"] == {"value": 0}
     assert found["run_as_group"] == {"value": 8}
     assert found["supplemental_groups"] == [10, 9]
@@ -92,7 +232,7 @@ def test_linux_security() -> None:
     assert found["capabilities"]["drop_capabilities"] == ["ALL"]
     assert "/proc/kcore" in found["masked_paths"]
     privileged = {"name": "c", "securityContext": {"privileged": True}}
-    assert linux_container_security(a_pod(privileged), privileged)["masked_paths"] == []
+    assert linux_container_security(a_pod(privileged), privileged, a_config())["masked_paths"] == []
 
 
 def test_host_process_needs_its_gate() -> None:
