@@ -6,6 +6,7 @@ This is the whole way of every request, over TLS or in process.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from dataclasses import replace
@@ -32,7 +33,7 @@ from muntin.apiserver.subresources import binding
 from muntin.apiserver.verbs import VERBS
 from muntin.apiserver.warning_header import warning_header
 from muntin.kit.errors import MuntinError
-from muntin.kit.http.messages import Answer, Request, Response
+from muntin.kit.http.messages import Answer, Passed, Request, Response
 from muntin.kit.log import fields
 from muntin.model import deprecation
 from muntin.model.features import ApiFeature, is_in
@@ -70,7 +71,22 @@ class Handler:
             return await self.as_user(request, real)
         return await self.as_user(request, way.user, real, way.constraint)
 
+    async def gate(self, head: Request) -> Passed | Answer:
+        """Before the long body of a request is received: who sends it, if they may; else the
+        answer, which does not depend on the body."""
+        with contextlib.suppress(MuntinError):
+            user = doing = await self._authenticated(head)
+            if impersonation.is_asked(head.headers):
+                way = await self._impersonated(head, user)
+                doing = way.user if way is not None else user
+            found = self.resolve(head, doing)
+            if found.refusal is None and (await self._core.authorizer.judged(found)).allowed:
+                return Passed(user.name, user)
+        return await self(head)
+
     async def _authenticated(self, request: Request) -> User:
+        if isinstance(request.known, User):
+            return request.known
         count, began = self._core.metrics.access.authenticated, time.perf_counter()
         try:
             user = await self._core.authenticator.authenticate(request)
@@ -245,6 +261,9 @@ class Handler:
         core, row = self._core, request.resource
         if request.refusal is not None:
             return request.refusal
+        if not request.http.complete:  # the gate found that it would not come so far
+            text = "what the user may do changed while the request was received: try again"
+            raise status.ApiError(503, "ServiceUnavailable", text)
         if request.remote is not None:
             return await forwarding.run(core, request, request.remote)
         if row is None:

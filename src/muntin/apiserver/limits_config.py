@@ -12,7 +12,8 @@ class LimitsConfig:
     ``--max-mutating-requests-inflight``. A watch lasts between ``watch_timeout_s`` and twice that
     unless it asks for a time of its own. ``object_bytes`` is what a stored object may have, as
     etcd's ``--max-request-bytes``. Between being told to stop and refusing new connections the
-    server waits ``shutdown_delay_s`` with a failing ``/readyz``.
+    server waits ``shutdown_delay_s`` with a failing ``/readyz``. ``held_bytes`` are those of all
+    requests' long bodies and headers that are here at once, ``held_bytes_of_user`` one user's.
     """
 
     requests_in_flight: int = 400
@@ -22,6 +23,8 @@ class LimitsConfig:
     object_bytes: int = 1_572_864
     watch_timeout_s: float = 1800.0
     connections: int = 20_000
+    held_bytes: int = 128 * 1024 * 1024
+    held_bytes_of_user: int = 48 * 1024 * 1024
     shutdown_delay_s: float = 0.0
     shutdown_grace_s: float = 2.0
 

@@ -60,6 +60,10 @@ from muntin.seams.store import Store
 
 log = logging.getLogger(__name__)
 
+LOOK_S = 5.0
+# What makes a burst; malloc_trim takes some milliseconds, in a thread.
+MANY_CONNECTIONS, MANY_BYTES = 50, 16 * 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Listener:
@@ -146,8 +150,14 @@ class ApiServer:
         limits = config.limits
         self._http = HttpServer(
             self.handler,
-            Limits(body=limits.request_body_bytes, connections=limits.connections),
+            Limits(
+                body=limits.request_body_bytes,
+                connections=limits.connections,
+                held=limits.held_bytes,
+                held_of_user=limits.held_bytes_of_user,
+            ),
             status.refusal,
+            self.handler.gate,
         )
         describe.install(metrics, cache, store, config.kubernetes_version, self._http)
         self._tasks: list[asyncio.Task[None]] = []
@@ -163,6 +173,7 @@ class ApiServer:
             supervised.start("apiserver-follow", cache.follow),
             supervised.start("apiserver-compact", self._compact),
             supervised.start("apiserver-forget", self._forget),
+            supervised.start("apiserver-give-back", self._give_back),
             supervised.start("apiserver-definitions", definitions.run),
         ]
         if self._tracking is not None:
@@ -254,6 +265,18 @@ class ApiServer:
                 except errors.Unavailable as err:
                     log.warning("compaction failed", **fields(error=err))
             before = now
+
+    async def _give_back(self) -> None:
+        """After a burst of connections or bodies, give the kernel the memory that they held."""
+        most = 0
+        while True:
+            await self.core.clock.sleep(LOOK_S)
+            connections, held = self._http.connections, self._http.budget.most_held
+            most = max(most, connections)
+            self._http.budget.most_held = self._http.budget.held
+            if most - connections >= MANY_CONNECTIONS or held >= MANY_BYTES:
+                most = connections
+                await asyncio.to_thread(memory.give_back)
 
     async def _forget(self) -> None:
         """Forget events that no client needs who is still there, and give back what they held."""

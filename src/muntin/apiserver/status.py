@@ -211,8 +211,13 @@ def refusal(code: int, text: str) -> Response:
     if code == 413:
         message = f"Request entity too large: {text}"
         return error_response(ApiError(413, "RequestEntityTooLarge", message))
+    if code == 429:
+        return error_response(ApiError(429, "TooManyRequests", text, details=_SOON))
     headers = {"Content-Type": "text/plain; charset=utf-8"}
     return Response(code, headers, text.encode())
+
+
+_SOON = {"retryAfterSeconds": 1}
 
 
 def error_response(error: BaseException) -> Response:

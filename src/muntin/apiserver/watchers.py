@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # A client that leaves this much unread is cut off; it lists again when it is back.
 MOST_UNREAD = 4 * 1024 * 1024
 LOOK_AFTER = 64 * 1024  # bytes written until it is looked at how much is unread
+# What is written is encrypted, and no longer shared with other watchers: beyond that, it waits.
+MOST_WRITTEN = 256 * 1024
 
 INDEXED_FIELDS = ("metadata.name", "spec.nodeName")
 
@@ -68,8 +70,8 @@ def seen_as(event: Event, wanted: Filter) -> tuple[str, Item] | None:
 class Watcher:
     """One watch: ``render`` makes a frame of it; equal ``form`` means equal frames."""
 
-    __slots__ = ("_count", "_flushing", "_frames", "_loop", "_pump", "_size", "_unseen",
-                 "_writer", "form", "life", "render", "revision", "wanted")  # fmt: skip
+    __slots__ = ("_count", "_draining", "_flushing", "_frames", "_loop", "_pump", "_size",
+                 "_unseen", "_writer", "form", "life", "render", "revision", "wanted")  # fmt: skip
 
     def __init__(
         self,
@@ -91,6 +93,7 @@ class Watcher:
         self._pump = pump
         self._frames: list[bytes] = []
         self._flushing = False
+        self._draining: asyncio.Task[None] | None = None  # while the client takes too little
         self._loop = asyncio.get_running_loop()
         self.life = asyncio.timeout(None)  # to be entered by who keeps the watch
 
@@ -139,7 +142,9 @@ class Watcher:
         """Have ``frame`` written. A client that leaves too much unread is cut off before it costs
         more memory."""
         self._size += len(frame)
-        if self._size > MOST_UNREAD and self._size + self._writer.buffered > 2 * MOST_UNREAD:
+        if self._size > MOST_UNREAD and (
+            self._draining is not None or self._size + self._writer.buffered > 2 * MOST_UNREAD
+        ):
             self._frames.clear()
             self._writer.abort()
             return
@@ -154,12 +159,16 @@ class Watcher:
         await self._writer.drain()
 
     def flush(self) -> None:
-        """Write what there is."""
+        """Write what there is, unless the client takes too little of what was written."""
         self._flushing = False
         frames = self._frames
-        if not frames:
+        if not frames or self._draining is not None:
             return
-        self._writer.write(frames[0] if len(frames) == 1 else b"".join(frames))
+        if self._size > LOOK_AFTER:  # frames are shared with other watchers: no copies of much
+            for frame in frames:
+                self._writer.write(frame)
+        else:
+            self._writer.write(frames[0] if len(frames) == 1 else b"".join(frames))
         frames.clear()
         self._unseen += self._size
         self._size = 0
@@ -167,6 +176,14 @@ class Watcher:
             self._unseen = 0
             if self._writer.buffered > MOST_UNREAD:
                 self._writer.abort()
+            elif self._writer.buffered > MOST_WRITTEN:
+                self._draining = self._loop.create_task(self._go_on(), name="watch-drain")
+
+    async def _go_on(self) -> None:
+        """Write again once the client has taken most."""
+        await self._writer.drain()
+        self._draining = None
+        self.flush()
 
 
 class _Storing:

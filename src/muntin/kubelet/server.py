@@ -17,9 +17,17 @@ import orjson
 
 from muntin.kit import numbers
 from muntin.kit.clock import parse_rfc3339
-from muntin.kit.errors import Forbidden, Internal, Invalid, MuntinError, NotFound, wire_codes
-from muntin.kit.http.messages import Answer, Request, Response
-from muntin.kit.http.server import HttpServer
+from muntin.kit.errors import (
+    Forbidden,
+    Internal,
+    Invalid,
+    MuntinError,
+    NotFound,
+    Unavailable,
+    wire_codes,
+)
+from muntin.kit.http.messages import Answer, Passed, Request, Response
+from muntin.kit.http.server import OF_COMPONENT, HttpServer
 from muntin.kit.metrics import PROCESS
 from muntin.kubelet.authorize import Authorizer, Unauthenticated
 from muntin.kubelet.logs import LogOptions, read_log
@@ -70,7 +78,7 @@ class KubeletServer:
         config = self._context.config
         if not config.serving_certificate:
             return
-        server = HttpServer(self.handle)
+        server = HttpServer(self.handle, OF_COMPONENT, gate=self.gate)
         await server.listen_tcp(config.node_ip, config.port, self._tls())
         try:
             await asyncio.get_running_loop().create_future()
@@ -87,6 +95,14 @@ class KubeletServer:
             tls.verify_mode = ssl.CERT_OPTIONAL
         return tls
 
+    async def gate(self, head: Request) -> Passed | Answer:
+        """Only who may ask sends a body."""
+        try:
+            user = await self._authorizer.check(head)
+        except (Unauthenticated, MuntinError):
+            return await self.handle(head)
+        return Passed(user.name)
+
     async def handle(self, request: Request) -> Answer:
         """One request to its answer; errors become their HTTP status with the message as text."""
         parts = [unquote(part) for part in request.path.strip("/").split("/")]
@@ -94,6 +110,8 @@ class KubeletServer:
             if parts[0] == "healthz":
                 return Response(200, TEXT, b"ok")
             await self._authorizer.check(request)
+            if not request.complete:
+                raise Unavailable("what the user may do changed: try again")
             route = self._routes.get(parts[0])
             if route is None:
                 raise NotFound("404 page not found")

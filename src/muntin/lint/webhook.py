@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import logging
 import ssl
+from dataclasses import replace
 from http import HTTPStatus
 
 from muntin.kit.errors import Invalid
-from muntin.kit.http.server import HttpServer, Request, Response
+from muntin.kit.http.server import OF_COMPONENT, HttpServer, Request, Response
 from muntin.kit.log import fields
 from muntin.lint.review import review
 from muntin.lint.run import Linter
@@ -22,13 +23,17 @@ _TEXT = {"Content-Type": "text/plain; charset=utf-8"}
 log = logging.getLogger(__name__)
 
 
+# A review holds an object and the one before it, each of up to 3 MiB.
+LIMITS = replace(OF_COMPONENT, body=7 * 1024 * 1024, held=64 * 1024 * 1024)
+
+
 class Webhook:
     """Answers reviews by one linter; ``enforce`` refuses what has errors."""
 
     def __init__(self, linter: Linter, *, enforce: bool = False) -> None:
         self._linter = linter
         self._enforce = enforce
-        self._server = HttpServer(self.answer)
+        self._server = HttpServer(self.answer, LIMITS)
 
     async def listen(self, address: str, port: int, context: ssl.SSLContext) -> int:
         """Serve on ``address``; the port, if 0 was asked for, is the one that was free."""

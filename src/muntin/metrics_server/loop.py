@@ -9,7 +9,7 @@ import ssl
 from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.http.client import HttpClient
-from muntin.kit.http.server import HttpServer
+from muntin.kit.http.server import OF_COMPONENT, HttpServer
 from muntin.metrics_server.access import Access
 from muntin.metrics_server.config import MetricsServerConfig
 from muntin.metrics_server.scrape import Scraper
@@ -35,7 +35,7 @@ async def run(
     clock = clock or SystemClock()
     scraper = Scraper(config, client, kubelets, clock)
     access = Access(client, clock, config.allowed_names)
-    server = HttpServer(MetricsApi(scraper.looks, client, access))
+    server = HttpServer(MetricsApi(scraper.looks, client, access), OF_COMPONENT)
     await server.listen(listener, tls)
     log.info("resource metrics are served")
     try:

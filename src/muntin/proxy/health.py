@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from muntin.kit.clock import Clock, rfc3339
-from muntin.kit.http.server import HttpServer, Request, Response
+from muntin.kit.http.server import OF_COMPONENT, HttpServer, Request, Response
 from muntin.kit.log import fields
 from muntin.proxy.plan import HealthCheck
 
@@ -71,7 +71,7 @@ class ServiceHealth:
         async def answer(_: Request) -> Response:
             return _report(self._ports[number].check)
 
-        server = HttpServer(answer)
+        server = HttpServer(answer, OF_COMPONENT)
         self._ports[number] = _Port(check, server)
         try:
             await server.listen_tcp(self.address, number)

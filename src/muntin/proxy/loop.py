@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from muntin.kit import supervised
 from muntin.kit.clock import Clock, SystemClock
 from muntin.kit.errors import MuntinError
-from muntin.kit.http.server import HttpServer
+from muntin.kit.http.server import OF_COMPONENT, HttpServer
 from muntin.kit.log import fields
 from muntin.model.resources import ENDPOINT_SLICES, SERVICES
 from muntin.proxy import plan
@@ -61,7 +61,7 @@ class Proxy:
         self._wake = asyncio.Event()
         self._checks: dict[str, HealthCheck] = {}
         self._healthz = Healthz(clock)
-        self._healthz_server = HttpServer(self._healthz)
+        self._healthz_server = HttpServer(self._healthz, OF_COMPONENT)
         self._service_health = ServiceHealth(config.healthz_address or "0.0.0.0")
         self._events = ServiceEvents(client, config.node_name, clock)
         self._services = Informer(

@@ -17,7 +17,7 @@ from typing import Any
 from muntin.kit import netns
 from muntin.kit.clock import Clock
 from muntin.kit.errors import MuntinError, NotFound, Unavailable
-from muntin.kit.http.server import Answer, HttpServer, Request, Response, Upgrade
+from muntin.kit.http.server import OF_COMPONENT, Answer, HttpServer, Request, Response, Upgrade
 from muntin.kit.log import fields
 from muntin.model.windows import Feature, gate, is_open
 from muntin.seams.cri import Message, Unknown
@@ -50,7 +50,7 @@ class StreamingServer:
         self._node = node
         self._clock = clock
         self._tickets: dict[str, _Ticket] = {}
-        self._server = HttpServer(self._handle)
+        self._server = HttpServer(self._handle, OF_COMPONENT)
         self._address = ""
 
     async def start(self) -> None:

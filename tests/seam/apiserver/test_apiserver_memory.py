@@ -7,9 +7,10 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from api_in_process import JSON, MAPS, config_map, run
+from api_in_process import JSON, MAPS, PODS, config_map, run
 from crontabs import CRDS, GROUP, crontab, define, definition, established, version
 
+from muntin.apiserver import status
 from muntin.apiserver.authn import MOST_CERTIFICATES
 from muntin.apiserver.cache import RING_LEAST
 from muntin.kit.http.messages import Request
@@ -99,3 +100,53 @@ def test_large_documents_are_kept_in_gzip_and_given_as_the_client_wants_them(pat
         assert (known.status, known.body) == (304, b"")
 
     run(scenario)
+
+
+def shown(name, path, method="POST", **headers):
+    """The header of a request of ``name`` (empty: anonymous) whose body is still to come."""
+    found = Request(method=method, path=path, headers={**JSON, **headers}, complete=False)
+    if not name:
+        return found
+    return replace(found, peer_certificate=named(name), peer_certificate_der=name.encode())
+
+
+def test_only_who_may_ask_may_send_a_long_body():
+    """The others get what they would get afterwards, audit log and all."""
+
+    async def scenario(server, api):
+        gate = server.handler.gate
+        roles = "/apis/rbac.authorization.k8s.io/v1"
+        rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}
+        await api("POST", f"{roles}/clusterroles", {"metadata": {"name": "r"}, "rules": [rule]})
+        subject = {"kind": "User", "name": "writer", "apiGroup": "rbac.authorization.k8s.io"}
+        ref = {"kind": "ClusterRole", "name": "r", "apiGroup": "rbac.authorization.k8s.io"}
+        binding = {"metadata": {"name": "b"}, "subjects": [subject], "roleRef": ref}
+        await api("POST", f"{roles}/clusterrolebindings", binding)
+
+        passed = await gate(shown("writer", MAPS))
+        assert (passed.user, passed.known.name) == ("writer", "writer")
+        as_other = {"impersonate-user": "writer"}
+        for request, code, reason in (
+            (shown("", MAPS), 403, "Forbidden"),
+            (shown("other", MAPS), 403, "Forbidden"),
+            (shown("writer", PODS), 403, "Forbidden"),
+            (shown("writer", MAPS, **as_other), 403, "Forbidden"),
+            (shown("", MAPS, authorization="Bearer odd"), 401, "Unauthorized"),
+            (shown("other", "/apis/none.example/v1/things"), 403, "Forbidden"),
+        ):
+            answer = await gate(request)
+            assert answer.status == code, request
+            assert json.loads(answer.body)["reason"] == reason
+            assert answer.headers["Audit-Id"]
+        # Nothing is done by a header alone, whoever shows it.
+        assert (await server.handler(shown("writer", MAPS))).status == 503
+        assert (await api("GET", MAPS))["items"] == []
+
+    run(scenario)
+
+
+def test_too_many_bytes_at_once_are_a_status_to_try_again():
+    answer = status.refusal(429, "too much")
+    assert answer.headers["Retry-After"] == "1"
+    found = json.loads(answer.body)
+    assert (found["reason"], found["details"]) == ("TooManyRequests", {"retryAfterSeconds": 1})

@@ -7,7 +7,7 @@ import time
 
 from muntin.apiserver import pump
 from muntin.apiserver.pump import Pump
-from muntin.apiserver.watchers import Filter, Watcher
+from muntin.apiserver.watchers import LOOK_AFTER, MOST_UNREAD, MOST_WRITTEN, Filter, Watcher
 
 
 class Slow:
@@ -71,6 +71,56 @@ def test_what_comes_while_a_watcher_waits_goes_in_one_write() -> None:
         return sink.writes
 
     assert asyncio.run(asyncio.wait_for(scenario(), 10)) == [b"ab"]
+
+
+class Stalled(Sink):
+    """A connection whose client takes nothing until it is ``taken``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken = asyncio.Event()
+        self.aborted = False
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        self.buffered += len(data)
+
+    async def drain(self) -> None:
+        await self.taken.wait()
+        self.buffered = 0
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def test_what_a_slow_client_does_not_take_is_not_written_and_stays_shared() -> None:
+    frame = b"x" * LOOK_AFTER
+
+    async def turns() -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+    async def scenario() -> None:
+        sink = Stalled()
+        watcher = Watcher(Filter(), None, lambda kind, item: b"", sink, Pump())
+        for _ in range(20):
+            watcher.send(frame)
+            await turns()
+        assert MOST_WRITTEN < sink.buffered <= MOST_WRITTEN + 3 * len(frame)
+        sink.taken.set()
+        await turns()
+        assert sink.writes == [frame] * 20
+        assert all(written is frame for written in sink.writes)
+        assert not sink.aborted
+
+        sink.taken.clear()
+        for _ in range(2 * MOST_UNREAD // len(frame)):
+            watcher.send(frame)
+            await turns()
+        assert sink.aborted
+        assert sink.buffered <= MOST_WRITTEN + 3 * len(frame)
+
+    asyncio.run(asyncio.wait_for(scenario(), 10))
 
 
 class Again:

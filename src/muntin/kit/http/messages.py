@@ -17,7 +17,8 @@ class Request:
     the values of a repeated header are joined with ``", "``. ``peer_certificate`` is what
     ``ssl.SSLSocket.getpeercert`` gives for a verified client certificate, else None;
     ``peer_certificate_der`` is the same certificate's bytes.
-    ``remote`` is the peer's address, empty for a Unix socket.
+    ``remote`` is the peer's address, empty for a Unix socket. Without ``complete`` only the header
+    is here, and a :data:`Gate` is asked; ``known`` is what it found out about the sender.
     """
 
     method: str
@@ -29,6 +30,8 @@ class Request:
     peer_certificate_der: bytes = b""
     remote: str = ""
     upgrade: bool = False
+    complete: bool = True
+    known: Any = None
 
 
 class BodyWriter(Protocol):
@@ -82,3 +85,16 @@ class Upgrade:
 
 Answer = Response | Upgrade
 Handler = Callable[[Request], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The body of a request may come: on whose budget it is, and what a handler need not find out
+    again (:attr:`Request.known`)."""
+
+    user: str
+    known: Any = None
+
+
+Gate = Callable[[Request], Awaitable[Passed | Answer]]
+"""Asked of a header whose long body is not here yet; an Answer refuses it."""

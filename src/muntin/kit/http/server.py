@@ -13,16 +13,36 @@ import socket
 import ssl as ssl_module
 from pathlib import Path
 
+from muntin.kit.http.budget import Budget
 from muntin.kit.http.handed_over import GOODBYE_S
-from muntin.kit.http.messages import Answer, BodyWriter, Handler, Push, Request, Response, Upgrade
-from muntin.kit.http.server_connection import Connection, Limits, Refusal, plain_refusal
+from muntin.kit.http.messages import (
+    Answer,
+    BodyWriter,
+    Gate,
+    Handler,
+    Passed,
+    Push,
+    Request,
+    Response,
+    Upgrade,
+)
+from muntin.kit.http.server_connection import (
+    OF_COMPONENT,
+    Connection,
+    Limits,
+    Refusal,
+    plain_refusal,
+)
 
 __all__ = [
+    "OF_COMPONENT",
     "Answer",
     "BodyWriter",
+    "Gate",
     "Handler",
     "HttpServer",
     "Limits",
+    "Passed",
     "Push",
     "Request",
     "Response",
@@ -36,11 +56,18 @@ class HttpServer:
     """Serves ``handler`` on any number of listening sockets."""
 
     def __init__(
-        self, handler: Handler, limits: Limits | None = None, refusal: Refusal = plain_refusal
+        self,
+        handler: Handler,
+        limits: Limits | None = None,
+        refusal: Refusal = plain_refusal,
+        gate: Gate | None = None,
     ) -> None:
+        """``gate`` is asked before a long body is received."""
         self._handler = handler
+        self._gate = gate
         self._refusal = refusal
         self._limits = limits or Limits()
+        self.budget = Budget(self._limits.held, self._limits.held_of_user)
         self._servers: list[asyncio.AbstractServer] = []
         self._connections: set[Connection] = set()
         self._closing = False
@@ -52,7 +79,11 @@ class HttpServer:
             server = await loop.create_unix_server(self._protocol, sock=sock, ssl=ssl)
         else:
             server = await loop.create_server(
-                self._protocol, sock=sock, ssl=ssl, backlog=self._limits.backlog
+                self._protocol,
+                sock=sock,
+                ssl=ssl,
+                backlog=self._limits.backlog,
+                ssl_handshake_timeout=self._limits.handshake_s if ssl is not None else None,
             )
         self._servers.append(server)
 
@@ -120,7 +151,13 @@ class HttpServer:
 
     def _protocol(self) -> Connection:
         return Connection(
-            self._handler, self._limits, self._refusal, self._opened, self._connections.discard
+            self._handler,
+            self._limits,
+            self._refusal,
+            self._opened,
+            self._connections.discard,
+            budget=self.budget,
+            gate=self._gate,
         )
 
     def _opened(self, connection: Connection) -> None:

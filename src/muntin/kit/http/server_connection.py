@@ -14,14 +14,31 @@ from typing import Any, cast
 
 import httptools
 
+from muntin.kit.http.budget import STRANGER, Budget
 from muntin.kit.http.handed_over import HandedOver
-from muntin.kit.http.messages import Answer, Handler, Push, Request, Response, Upgrade
+from muntin.kit.http.messages import (
+    Answer,
+    Gate,
+    Handler,
+    Passed,
+    Push,
+    Request,
+    Response,
+    Upgrade,
+)
 from muntin.kit.log import fields
+from muntin.kit.numbers import int_or_none
 
 log = logging.getLogger(__name__)
 
 PIECE = 256 * 1024  # one write of a large body: bigger ones page-fault, smaller ones cost calls
 MOST_FRAMING = 8  # bytes of chunk sizes and line ends for each byte of a body; chunks may be tiny
+FREE = 16 * 1024
+"""Bytes of a header or a body that are held for anybody, as the connection itself costs more."""
+SHARED = 16 * 1024
+"""Pieces of this size are handed to the transport as they are, not copied into a chunk."""
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+BUSY = "the server holds too many bytes of requests now: try again later"
 TOO_LARGE = "431 Request Header Fields Too Large"
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 
@@ -29,18 +46,27 @@ REASONS = {status.value: status.phrase for status in HTTPStatus}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bytes a client may send before it is refused, how long it may sit idle or take nothing of
-    a whole answer, how long it may take to send one request, and how long what was written may
-    wait for it when all is said."""
+    a whole answer, how long it may take for the handshake of TLS and to send one request, and how
+    long what was written may wait for it when all is said. ``held`` and ``held_of_user`` are the
+    bytes of bodies and headers above FREE that are held at once."""
 
     body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
     head: int = 1024 * 1024 + 4096  # as Go's server reads, whose buffer is on top
     pipeline: int = 16
     idle_s: float = 300.0
     receive_s: float = 60.0
+    handshake_s: float = 30.0
     linger_s: float = 3600.0  # a pager may hold the end of a log
     backlog: int = 1024
     connections: int = 100_000
+    held: int = 128 * 1024 * 1024
+    held_of_user: int = 48 * 1024 * 1024
 
+
+OF_COMPONENT = Limits(
+    body=64 * 1024, connections=1000, held=16 * 1024 * 1024, held_of_user=8 * 1024 * 1024
+)
+"""For servers of which some programs ask something now and then: kubelet, probes, metrics."""
 
 Refusal = Callable[[int, str], Response]
 
@@ -56,6 +82,7 @@ class _Queued:
     request: Request
     keep_alive: bool
     chunkable: bool
+    held: tuple[str | None, int] | None  # of the budget
 
 
 class Connection(asyncio.Protocol):
@@ -68,13 +95,24 @@ class Connection(asyncio.Protocol):
         refusal: Refusal,
         opened: Callable[[Connection], None],
         closed: Callable[[Connection], None],
+        *,
+        budget: Budget,
+        gate: Gate | None = None,
     ) -> None:
         self._handler = handler
         self._limits = limits
         self._refusal = refusal
+        self._budget = budget
+        self._gate = gate
+        self._passed: Passed | None = None
+        self._gating: asyncio.Task[None] | None = None  # of the request that is being received
+        self._held: tuple[str | None, int] | None = None  # of the budget, for that request
+        self._length: int | None = 0  # of its body; None: chunked
+        self._expects = False
+        self._asking = False  # the gate, and nothing is read until it answers
         self._opened = opened
         self._closed = closed
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser: Any = httptools.HttpRequestParser(self)
         self._requests: deque[_Queued] = deque()
         self._ready: asyncio.Future[None] | None = None
         self._writable: asyncio.Future[None] | None = None
@@ -135,6 +173,58 @@ class Connection(asyncio.Protocol):
             self._unfinished += len(data) - (self._body_size - held)
             if self._unfinished > self._limits.head + MOST_FRAMING * self._body_size:
                 self._refuse(431, TOO_LARGE)
+        if self._receiving_since and self._refused is None:
+            self._check_held(self._unfinished if heads == self._heads else len(data))
+
+    def _check_held(self, unfinished: int) -> None:
+        """Of a request that is not whole yet: hold no more of it than its sender may have."""
+        if self._in_head:
+            if unfinished + self._head_size > FREE and self._held is None:
+                self._hold(STRANGER, self._limits.head)
+        elif self._gating is None and self._gate is not None:
+            if (self._length or self._body_size) > FREE:
+                self._pause_reading()
+                self._asking = True
+                self._gating = self._loop.create_task(self._ask(self._gate))
+        elif self._gate is None and self._held is None and self._body_size > FREE:
+            self._hold(None, self._longest)
+
+    @property
+    def _longest(self) -> int:
+        """Bytes that the body being received may have."""
+        return self._limits.body if self._length is None else self._length
+
+    def _hold(self, user: str | None, size: int) -> None:
+        if self._budget.take(user, size):
+            self._held = user, size
+        else:
+            self._refuse(429, BUSY)
+
+    def _let_go(self, held: tuple[str | None, int] | None) -> None:
+        if held is not None:
+            self._budget.give_back(*held)
+
+    async def _ask(self, gate: Gate) -> None:
+        """Whether the rest of the body may come."""
+        request = self._request(b"", complete=False)
+        try:
+            found = await gate(request)
+        except Exception:
+            log.exception("gate failed", **fields(method=request.method, path=request.path))
+            found = Response(500, {"Content-Type": "text/plain"}, b"internal error\n")
+        self._asking = False
+        if self._gone:
+            return
+        if isinstance(found, Passed):
+            self._passed = found
+            self._hold(found.user, self._longest)
+            if self._expects and self._refused is None:
+                self.transport.write(CONTINUE)
+        elif isinstance(found, Response) and isinstance(found.body, bytes):
+            self._refuse_with(found)
+        else:
+            self._refuse(503, "the request was not complete")
+        self._resume_reading()
 
     def eof_received(self) -> bool:
         """A client that only stopped sending still gets the answers that are due."""
@@ -154,8 +244,22 @@ class Connection(asyncio.Protocol):
     def _has_closed(self) -> None:
         self._idle.cancel()
         self._closed(self)
+        self._forget()
         if not self.closed.done():
             self.closed.set_result(None)
+
+    def _forget(self) -> None:
+        """Leave nothing to the garbage collector, which comes seldom: the parser refers to us."""
+        self._parser = None
+        if self._gating is not None:
+            self._gating.cancel()
+            self._gating = None
+        self._let_go(self._held)
+        self._held = None
+        for queued in self._requests:
+            self._let_go(queued.held)
+        self._requests.clear()
+        self._url, self._headers, self._repeated, self._body = b"", {}, {}, []
 
     def pause_writing(self) -> None:
         self._writable = self._loop.create_future()
@@ -173,7 +277,7 @@ class Connection(asyncio.Protocol):
             self.transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        if self._reading_paused and not self._gone:
+        if self._reading_paused and not self._gone and not self._asking:
             self._reading_paused = False
             self.transport.resume_reading()
 
@@ -209,6 +313,8 @@ class Connection(asyncio.Protocol):
         self._body_size = self._head_size = self._unfinished = 0
         self._heads += 1
         self._in_head = True
+        self._passed = self._gating = self._held = None
+        self._length, self._expects = 0, False
         self._receiving_since = self._loop.time()
 
     def on_url(self, url: bytes) -> None:
@@ -233,11 +339,16 @@ class Connection(asyncio.Protocol):
         self._unfinished = 0
         for key, texts in self._repeated.items():
             self._headers[key] = ", ".join(texts)
-        length = self._headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._limits.body:
+        self._let_go(self._held)
+        self._held = None
+        chunked = "transfer-encoding" in self._headers
+        self._length = None if chunked else int_or_none(self._headers.get("content-length")) or 0
+        if self._length is not None and self._length > self._limits.body:
             self._refuse_large()
         elif self._headers.get("expect", "").lower() == "100-continue" and not self._requests:
-            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._expects = True
+            if self._gate is None or (self._length is not None and self._length <= FREE):
+                self.transport.write(CONTINUE)
 
     def on_body(self, data: bytes) -> None:
         self._body_size += len(data)
@@ -250,34 +361,52 @@ class Connection(asyncio.Protocol):
         self._receiving_since = 0.0
         if self._refused is not None:
             return
+        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        if self._held is None and len(body) > FREE:  # it came at once
+            self._hold(None, len(body))
+            if self._refused is not None:
+                return
+        request = self._request(body, complete=True)
+        held, self._held, self._body = self._held, None, []
+        chunkable = self._parser.get_http_version() != "1.0"
+        keep_alive = chunkable and self._parser.should_keep_alive()
+        self._requests.append(_Queued(request, keep_alive, chunkable, held))
+        if len(self._requests) >= self._limits.pipeline or held is not None:
+            self._pause_reading()
+        self._wake()
+
+    def _request(self, body: bytes, *, complete: bool) -> Request:
+        """The request whose header is here."""
         path, _, query = self._url.decode("latin-1").partition("?")
         if not path.startswith("/"):  # absolute form, as proxies send it
             path = "/" + path.partition("://")[2].partition("/")[2]
-        request = Request(
+        return Request(
             method=self._parser.get_method().decode("ascii"),
             path=path,
             query=query.partition("#")[0],
             headers=self._headers,
-            body=self._body[0] if len(self._body) == 1 else b"".join(self._body),
+            body=body,
             peer_certificate=self._certificate,
             peer_certificate_der=self._certificate_der,
             remote=self._remote,
             upgrade=self._parser.should_upgrade(),
+            complete=complete,
+            known=self._passed.known if self._passed is not None else None,
         )
-        chunkable = self._parser.get_http_version() != "1.0"
-        keep_alive = chunkable and self._parser.should_keep_alive()
-        self._requests.append(_Queued(request, keep_alive, chunkable))
-        if len(self._requests) >= self._limits.pipeline:
-            self._pause_reading()
-        self._wake()
 
     def _refuse_large(self) -> None:
         self._refuse(413, f"limit is {self._limits.body}")
 
     def _refuse(self, status: int, text: str) -> None:
         """Answer what was asked before, then ``status``, then close: framing is lost from here."""
+        self._refuse_with(self._refusal(status, text))
+
+    def _refuse_with(self, answer: Response) -> None:
         if self._refused is None:
-            self._refused = self._refusal(status, text)
+            self._refused = answer
+            self._body = []
+            self._let_go(self._held)
+            self._held = None
             self.finish_soon()
 
     # -- answers -----------------------------------------------------------------------------
@@ -317,10 +446,15 @@ class Connection(asyncio.Protocol):
                 queued = self._requests.popleft()
                 if len(self._requests) < self._limits.pipeline and self._raw is None:
                     self._resume_reading()
-                if not await self._answer_one(queued):
-                    break
+                try:
+                    if not await self._answer_one(queued):
+                        break
+                finally:
+                    self._let_go(queued.held)
+                del queued  # an idle connection holds no body
                 self._last_used = self._loop.time()
             if self._refused is not None and not self._gone:
+                self._forget()
                 await self._refuse_now(self._refused)
         except asyncio.CancelledError:
             self.transport.abort()
@@ -457,9 +591,12 @@ class _Writer:
     def write(self, data: bytes) -> None:
         if not data or self._transport.is_closing():
             return
-        if self._chunked:
-            data = b"%x\r\n%b\r\n" % (len(data), data)
-        self._transport.write(data)
+        if not self._chunked:
+            self._transport.write(data)
+        elif len(data) < SHARED:
+            self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+        else:  # many watchers may wait for the same bytes: each must not have a copy
+            self._transport.writelines([b"%x\r\n" % len(data), data, b"\r\n"])
 
     async def drain(self) -> None:
         await self._connection.drain()

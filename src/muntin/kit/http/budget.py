@@ -1,0 +1,40 @@
+"""How many bytes of requests a server holds at once: of each user, and in all."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+STRANGER = ""
+"""The user of bytes that came before it was known whose they are."""
+
+
+class Budget:
+    """Bytes that are held now. A taker gives back what it took."""
+
+    def __init__(self, in_all: int, per_user: int) -> None:
+        self._in_all = in_all
+        self._per_user = per_user
+        self._of_user: Counter[str] = Counter()
+        self.held = 0
+        self.most_held = 0
+        """Since somebody last set it."""
+
+    def take(self, user: str | None, size: int) -> bool:
+        """Hold ``size`` bytes more for ``user`` (None: for no one user); False: too many."""
+        if self.held + size > self._in_all:
+            return False
+        if user is not None:
+            if self._of_user[user] + size > self._per_user:
+                return False
+            self._of_user[user] += size
+        self.held += size
+        self.most_held = max(self.most_held, self.held)
+        return True
+
+    def give_back(self, user: str | None, size: int) -> None:
+        """Hold ``size`` bytes less."""
+        self.held -= size
+        if user is not None:
+            self._of_user[user] -= size
+            if not self._of_user[user]:
+                del self._of_user[user]
