@@ -15,6 +15,7 @@ from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.cluster.store_config import StoreConfig
 from muntin.controllers.rules.horizontal_settings import Settings as AutoscalingSettings
+from muntin.kubelet.image_policy import OFF, ImageGcPolicy
 from muntin.model.elections import ElectionConfig
 from muntin.model.gates import Profile, Version
 
@@ -48,7 +49,8 @@ class Taint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubeletSettings:
-    """What a Linux node's kubelet is told, as in a KubeletConfiguration.
+    """What a node's kubelet is told, as in a KubeletConfiguration. All but ``image_gc`` is for
+    Linux nodes.
 
     Upstream has no limit of processes unless one is given. Here all nodes share one machine, so
     that a pod which forks without end would stop the others.
@@ -56,6 +58,7 @@ class KubeletSettings:
 
     seccomp_default: bool = False
     pod_pids_limit: int = 4096
+    image_gc: ImageGcPolicy = OFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from muntin.cluster import certificate_names
 from muntin.cluster.config import ClusterConfig, NodeConfig, Os
+from muntin.cluster.images_linux import PAUSE_IMAGE
 from muntin.cluster.paths import ClusterPaths
 from muntin.kubelet.config import KubeletConfig, NodeFacts
 from muntin.kubelet.node_files import NodeFiles
@@ -56,6 +57,8 @@ def kubelet_config(
         ),
         cluster_dns=(str(net.dns_service_ip),),
         cluster_domain=net.dns_domain,
+        image_gc=node.kubelet.image_gc,
+        infra_image="" if node.os is Os.WINDOWS else PAUSE_IMAGE,
         cgroup_parent=f"{paths.cgroup()}/{node.name}",
         seccomp_default=node.kubelet.seccomp_default,
         pod_pids_limit=node.kubelet.pod_pids_limit,

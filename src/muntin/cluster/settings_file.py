@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from muntin.cluster.config import API_VERSION, KIND, KubeletSettings, Os, Taint
+from muntin.cluster import kubelet_file
+from muntin.cluster.config import API_VERSION, KIND, Os, Taint
 from muntin.cluster.settings import TAINT_EFFECTS, Draft, NodeDraft, check_label
 from muntin.cluster.store_config import ETCD
 from muntin.cluster.yaml_fields import Mapping, Place, parse
@@ -184,24 +184,9 @@ def _node(draft: Draft, mapping: Mapping) -> NodeDraft:
     if (taints := mapping.take("taints")) is not None:
         node.taints = [_taint(place.mapping()) for place in taints.items()]
     if (kubelet := mapping.take("kubelet")) is not None:
-        if os.text() != Os.LINUX:
-            raise kubelet.wrong("is for Linux nodes only; remove it")
-        node.kubelet = _kubelet(kubelet.mapping())
+        node.kubelet = kubelet_file.read(kubelet.mapping(), Os(os.text()))
     mapping.finish()
     return node
-
-
-def _kubelet(mapping: Mapping) -> KubeletSettings:
-    settings = KubeletSettings()
-    if (default := mapping.take("seccompDefault")) is not None:
-        settings = replace(settings, seccomp_default=default.boolean())
-    if (pids := mapping.take("podPidsLimit")) is not None:
-        limit = pids.integer()
-        if limit < 1 and limit != -1:
-            raise pids.wrong(f"{limit} must be 1 or more, or -1 for no limit")
-        settings = replace(settings, pod_pids_limit=limit)
-    mapping.finish()
-    return settings
 
 
 def _labels(mapping: Mapping) -> dict[str, str]:

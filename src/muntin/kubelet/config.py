@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from muntin.kubelet.image_policy import OFF, ImageGcPolicy
 from muntin.kubelet.node_files import NodeFiles, OwnFiles
 from muntin.kubelet.platform import Platform
 
@@ -34,7 +35,9 @@ class KubeletConfig:
     the file whose servers pods of dnsPolicy Default get (Linux only). ``cgroup_parent`` is a path
     below the cgroup roots under which pods are put (Linux only). ``seccomp_default`` gives
     containers that say nothing the runtime's filter of system calls, ``pod_pids_limit`` is how many
-    processes and threads a pod may have, -1 for any number (Linux only).
+    processes and threads a pod may have, -1 for any number (Linux only). ``image_gc``
+    says when images are removed, and ``infra_image`` which one never, as the runtime makes
+    sandboxes of it.
     """
 
     node_name: str
@@ -57,6 +60,8 @@ class KubeletConfig:
     serving_key: str = ""
     client_ca: str = ""
     max_pods: int = 110
+    image_gc: ImageGcPolicy = OFF
+    infra_image: str = ""
     reserved: Mapping[str, str] = field(default_factory=dict)
     status_interval_s: float = 10.0
     lease_interval_s: float = 10.0

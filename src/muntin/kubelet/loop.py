@@ -24,6 +24,7 @@ from muntin.kubelet.backoff import Backoff
 from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.context import Context
 from muntin.kubelet.dns_config import HostResolver, parse_resolv_conf
+from muntin.kubelet.image_collector import ImageCollector, space_of_node
 from muntin.kubelet.images import ImagePuller
 from muntin.kubelet.node import NodeAgent, NodeLease
 from muntin.kubelet.node_files import NodeFiles, closing
@@ -81,6 +82,10 @@ class Kubelet:
             self._remove_directories()
             group.start("kubelet-runtime-events", self.relist.run_events)
             group.start("kubelet-relist", self.relist.run)
+            config = self.context.config
+            if not config.image_gc.is_off:
+                images = ImageCollector(self.context, lambda: space_of_node(config))
+                group.start("kubelet-image-garbage", images.run)
 
     def pod(self, namespace: str, name: str) -> PodWorker | None:
         """The worker of the pod that has the name now; those that had it may still be ending."""

@@ -120,7 +120,7 @@ nodes:
         ),
         (
             "nodes: [{os: windows, kubelet: {podPidsLimit: 9}}]\n",
-            "nodes[0].kubelet: is for Linux nodes only; remove it",
+            "nodes[0].kubelet.podPidsLimit: is for Linux nodes only; remove it",
         ),
         ("nodes:\n- os: linux\n  windows: 2019\n", "c.yaml:5:12: nodes[0].windows: is for Windows"),
         (
