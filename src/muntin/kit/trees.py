@@ -10,6 +10,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count, islice
 from pathlib import Path
 
@@ -103,3 +104,68 @@ def _is_removed(name: str, parent: int) -> bool:
 def _some_entries(folder: int) -> list[tuple[str, bool]]:
     with os.scandir(folder) as rows:
         return [(row.name, row.is_dir(follow_symlinks=False)) for row in islice(rows, _BATCH)]
+
+
+def tree_usage(path: Path, most: int = 1_000_000) -> tuple[int, int]:
+    """Bytes and number of files below the folder ``path``; an absent one has none.
+
+    Others may change the tree meanwhile: what moves away is not followed. After ``most`` entries
+    the rest is not counted.
+    """
+    try:
+        here = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return 0, 0
+    size = count = seen = 0
+    way: list[tuple[tuple[int, int], list[str]]] = []
+    """The folders from ``path`` to ``here``: which one it is, and its folders still to be seen."""
+    try:
+        while True:
+            folders, bytes_here, files_here = _look(here, most - seen)
+            size, count = size + bytes_here, count + files_here
+            seen += files_here + len(folders)
+            way.append((_identity(here), folders))
+            here = _next_folder(here, way)
+            if not way:
+                return size, count
+    finally:
+        os.close(here)
+
+
+def _look(folder: int, most: int) -> tuple[list[str], int, int]:
+    """The folders in ``folder``, and bytes and number of its other entries."""
+    folders: list[str] = []
+    size = count = 0
+    with suppress(OSError), os.scandir(folder) as rows:
+        for row in islice(rows, max(0, most)):
+            if row.is_dir(follow_symlinks=False):
+                folders.append(row.name)
+                continue
+            count += 1
+            with suppress(OSError):
+                size += row.stat(follow_symlinks=False).st_size
+    return folders, size, count
+
+
+def _next_folder(here: int, way: list[tuple[tuple[int, int], list[str]]]) -> int:
+    """Close ``here`` and open the next folder to look at; ``way`` is empty if there is none."""
+    while way:
+        folders = way[-1][1]
+        while folders:
+            with suppress(OSError):
+                inner = open_on_same_mount(here, folders.pop(), os.O_RDONLY | os.O_DIRECTORY)
+                os.close(here)
+                return inner
+        way.pop()
+        if way:
+            outer = os.open("..", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=here)
+            os.close(here)
+            here = outer
+            if _identity(here) != way[-1][0]:
+                way.clear()  # it was moved: ".." may be anywhere
+    return here
+
+
+def _identity(fd: int) -> tuple[int, int]:
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino

@@ -5,6 +5,7 @@ Source: Linux Documentation/admin-guide/cgroup-v1/memory.rst, cpuacct.rst and cg
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,25 @@ class CgroupReader:
             str(self._root / "memory" / below / "memory.oom_control"),
             str(self._root / below / "memory.events"),
         ]
+
+    def memory_files(self, path: str) -> dict[str, str]:
+        """The files of usage, limit and parts; ``inactive`` names the part that can be freed."""
+        below = path.lstrip("/")
+        group = self._root / "memory" / below if self._is_v1 else self._root / below
+        names = ("memory.usage_in_bytes", "memory.limit_in_bytes", "total_inactive_file")
+        if not self._is_v1:
+            names = ("memory.current", "memory.max", "inactive_file")
+        return {
+            "usage": str(group / names[0]),
+            "limit": str(group / names[1]),
+            "stat": str(group / "memory.stat"),
+            "inactive": names[2],
+        }
+
+    def set_memory_limit(self, path: str, limit: int) -> None:
+        """Change the limit of a running container, if it has not ended and does not use more."""
+        with suppress(OSError):
+            Path(self.memory_files(path)["limit"]).write_text(str(limit))
 
     def _usage_v1(self, path: str) -> Usage:
         memory, below = self._root / "memory" / path.lstrip("/"), path.lstrip("/")

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from muntin.model.gates import Profile
 from muntin.model.windows import Feature, gate, image_runs, is_open
 from muntin.seams.cri import Message, Unknown
 from muntin.seams.cri.enums import ContainerState
+from muntin.seams.oci.bundle import Limits
 from muntin.winruntime import exit_codes
 from muntin.winruntime.base.users import WindowsUser, user_named
 from muntin.winruntime.command_line import command
@@ -43,7 +45,8 @@ from muntin.winruntime.records import (
     new_id,
     remove_folder,
 )
-from muntin.winruntime.resources import limits
+from muntin.winruntime.resources import WINE_START_BYTES, limits
+from muntin.winruntime.shim.memory import read_wine_bytes
 from muntin.winruntime.user_namespace import IdRange
 
 log = logging.getLogger(__name__)
@@ -107,7 +110,7 @@ class ContainerRpcs:
             c_drive,
             hostname=program.hostname,
             cgroup=node.cgroup(container.id),
-            limits=limits(_resources(config), os.cpu_count() or 1),
+            limits=_start_limits(config, under_wine=bool(started.start_file)),
             mounts=bind_mounts(
                 config.get("mounts") or (),
                 node.host,
@@ -159,6 +162,7 @@ class ContainerRpcs:
             await following.ended()
             raise _no_process(container, exit_codes.windows_error(number))
         container.pid, container.starting = answer["pid"], False
+        container.wine_bytes = read_wine_bytes(str(folder))
         container.started_at = node.now_ns()
         node.containers.save(container)
         self._lives.follow(container, following)
@@ -180,6 +184,8 @@ class ContainerRpcs:
             "log_max_bytes": node.config.log_max_bytes,
             "socket": str(node.shims.socket_path(container.id)),
             "start_file": str(start_file) if start_file.exists() else "",
+            "memory_limit": memory_limit(container),
+            "memory_files": node.cgroups.memory_files(node.cgroup(container.id)),
             "oom_files": node.cgroups.oom_files(node.cgroup(container.id)),
         }
 
@@ -267,6 +273,9 @@ class ContainerRpcs:
         container = self._node.containers.get(request.get("container_id", ""))
         resources = {**_resources(container.config), **(request.get("windows") or {})}
         wanted = limits(resources, os.cpu_count() or 1)
+        if wanted.memory_bytes:
+            wine = container.wine_bytes + self._node.warm_wine.bytes(container.id)
+            wanted = replace(wanted, memory_bytes=wanted.memory_bytes + wine)
         if state(container) is ContainerState.CONTAINER_RUNNING:
             await self._node.runc.update(container.id, wanted.document())
         container.config["windows"] = {
@@ -354,6 +363,19 @@ def _no_process(container: ContainerRecord, text: str) -> Unknown:
 
 def _resources(config: Mapping[str, Any]) -> dict[str, Any]:
     return dict((config.get("windows") or {}).get("resources") or {})
+
+
+def memory_limit(container: ContainerRecord) -> int:
+    """The limit that was asked for, in bytes; 0 is none."""
+    return int(_resources(container.config).get("memory_limit_in_bytes", 0))
+
+
+def _start_limits(config: Mapping[str, Any], *, under_wine: bool) -> Limits:
+    """The limits while the container starts; its shim sets the one of memory when Wine is up."""
+    found = limits(_resources(config), os.cpu_count() or 1)
+    if not under_wine or not found.memory_bytes:
+        return found
+    return replace(found, memory_bytes=found.memory_bytes + WINE_START_BYTES)
 
 
 def _pod_files(sandbox: SandboxRecord, name: str, profile: Profile) -> PodFiles:

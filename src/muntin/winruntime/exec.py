@@ -16,13 +16,14 @@ from muntin.seams.cri import Unknown
 from muntin.winruntime import child
 from muntin.winruntime.base.users import user_named
 from muntin.winruntime.child import Child
-from muntin.winruntime.containers import program_of
+from muntin.winruntime.containers import memory_limit, program_of
 from muntin.winruntime.exit_codes import signed, windows_error
 from muntin.winruntime.launch import Program, launch
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord
 from muntin.winruntime.runc import last_line
 from muntin.winruntime.shim.control import Control, sealed
+from muntin.winruntime.warm_wine import Memory
 
 READ_BYTES = 65536
 LAST_OUTPUT_S = 0.03
@@ -136,7 +137,8 @@ async def prepared(
     program, netns = exec_program(node, container, words, terminal), _netns(node, container)
     if container.inside and not program.is_inside:
         user = program.user
-        await node.warm_wine.ensure(container.id, netns, folder, user.name, user.uid)
+        memory = Memory(node.cgroups, node.cgroup(container.id), memory_limit(container))
+        await node.warm_wine.ensure(container.id, netns, folder, user.name, user.uid, memory)
     started = launch(program, is_first=False)
     process_file, pid_file = folder / f"{tag}.json", folder / f"{tag}.pid"
     with ExitStack() as stack:

@@ -10,6 +10,7 @@ from typing import Any
 from muntin.kit.errors import Invalid, MuntinError, TimedOut, Unavailable
 from muntin.kit.http.client import HttpClient
 from muntin.kit.log import fields
+from muntin.kit.trees import tree_usage
 from muntin.seams.cri import Message
 from muntin.seams.oci import reference as references
 from muntin.seams.oci.reference import Reference
@@ -18,7 +19,6 @@ from muntin.winruntime.image_load import keep_known, pull
 from muntin.winruntime.image_store import ImageRecord
 from muntin.winruntime.known_images import known_image
 from muntin.winruntime.node import Node
-from muntin.winruntime.stats import disk_usage
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class ImageRpcs:
     async def ImageFsInfo(self, _request: Message) -> Message:
         node = self._node
         now = node.now_ns()
-        size, count = await asyncio.to_thread(disk_usage, node.images.root)
+        size, count = await asyncio.to_thread(tree_usage, node.images.root)
         images = _filesystem(now, str(node.images.root), size, count)
         containers = _filesystem(now, str(node.config.state_dir / "containers"), 0, 0)
         return {"image_filesystems": [images], "container_filesystems": [containers]}

@@ -15,6 +15,7 @@ from muntin.kit.log import fields
 from muntin.winruntime import exit_codes
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord
+from muntin.winruntime.shim.memory import read_wine_bytes
 from muntin.winruntime.shims import Following
 
 log = logging.getLogger(__name__)
@@ -92,6 +93,7 @@ def _complete_start(node: Node, container: ContainerRecord) -> None:
         with suppress(OSError, ValueError):
             pid_file = node.containers.folder(container.id) / "init.pid"
             container.pid = int(pid_file.read_text())
+            container.wine_bytes = read_wine_bytes(str(pid_file.parent))
             container.started_at = int(os.stat(pid_file).st_mtime_ns)  # noqa: PTH116 - one call
         container.starting = False
         container.started_at = container.started_at or node.now_ns()

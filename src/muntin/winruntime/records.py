@@ -50,7 +50,11 @@ class SandboxRecord:
 
 @dataclass(slots=True, kw_only=True)
 class ContainerRecord:
-    """``config`` is the ContainerConfig as it was given; times are nanoseconds, 0 for not yet."""
+    """``config`` is the ContainerConfig as it was given; times are nanoseconds, 0 for not yet.
+
+    ``wine_bytes`` is the memory that Wine had taken when the container's program was about to run:
+    neither limit nor usage of the container include it.
+    """
 
     id: str
     sandbox_id: str
@@ -64,6 +68,7 @@ class ContainerRecord:
     started_at: int = 0
     finished_at: int = 0
     pid: int = 0
+    wine_bytes: int = 0
     inside: bool = False
     starting: bool = False
     exit_code: int = 0

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from pathlib import Path
 from typing import Any
 
 from muntin.kit.errors import NotFound
+from muntin.kit.trees import tree_usage
 from muntin.seams.cri import Message
 from muntin.seams.cri.enums import ContainerState
-from muntin.winruntime.containers import state
+from muntin.winruntime.containers import memory_limit, state
 from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord, has_labels
 
 _DISK_LIFE_NS = 10_000_000_000  # walking a writable layer is not free
 _FS_MOUNT = "C:\\"
+_LEAST_BYTES = 4096  # one page
 
 
 class StatsRpcs:
@@ -55,15 +55,15 @@ class StatsRpcs:
             return None
         now = self._node.now_ns()
         disk_at, size, count = await self._disk_usage(container, now)
-        memory_limit = self._limit(container)
+        wine = container.wine_bytes + self._node.warm_wine.bytes(container.id)
+        working_set = without_wine(usage.working_set_bytes, wine)
         memory = {
             "timestamp": now,
-            "working_set_bytes": {"value": usage.working_set_bytes},
-            "usage_bytes": {"value": usage.memory_bytes},
+            "working_set_bytes": {"value": working_set},
+            "usage_bytes": {"value": without_wine(usage.memory_bytes, wine)},
         }
-        if memory_limit:
-            available = max(0, memory_limit - usage.working_set_bytes)
-            memory["available_bytes"] = {"value": available}
+        if limit := memory_limit(container):
+            memory["available_bytes"] = {"value": max(0, limit - working_set)}
         return {
             "attributes": {
                 "id": container.id,
@@ -85,10 +85,6 @@ class StatsRpcs:
             },
         }
 
-    def _limit(self, container: ContainerRecord) -> int:
-        resources = (container.config.get("windows") or {}).get("resources") or {}
-        return int(resources.get("memory_limit_in_bytes", 0))
-
     def _nano_cores(self, container_id: str, now: int, cpu_ns: int) -> int:
         """CPU time per second since the last call."""
         then, before = self._cpu.get(container_id, (0, 0))
@@ -101,19 +97,11 @@ class StatsRpcs:
         kept = self._disk.get(container.id)
         if kept is None or now - kept[0] > _DISK_LIFE_NS:
             upper = self._node.containers.folder(container.id) / "upper"
-            size, count = await asyncio.to_thread(disk_usage, upper)
+            size, count = await asyncio.to_thread(tree_usage, upper)
             kept = self._disk[container.id] = (now, size, count)
         return kept
 
 
-def disk_usage(folder: Path) -> tuple[int, int]:
-    """Bytes and number of files below ``folder``."""
-    size = count = 0
-    for root, _, names in os.walk(folder):
-        for name in names:
-            count += 1
-            try:
-                size += Path(root, name).lstat().st_size
-            except OSError:
-                continue
-    return size, count
+def without_wine(used: int, wine: int) -> int:
+    """What the program uses; no running program uses nothing."""
+    return max(_LEAST_BYTES, used - wine)

@@ -8,19 +8,43 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from muntin.kit.clock import Clock
 from muntin.kit.errors import Unavailable
+from muntin.winruntime.cgroups import CgroupReader
 from muntin.winruntime.launch import linger_process
+from muntin.winruntime.resources import WINE_START_BYTES
 from muntin.winruntime.runc import Runc
 from muntin.winruntime.shim.control import Control
 
 LINGER_S = 60
 _RENEW_S = 30
 _START_LIMIT_S = 20.0
+_MOST_BYTES = 96 << 20
+"""What Wine may have taken; the container's own program may grow beside it meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of one container: ``asked`` is its limit, 0 for none."""
+
+    cgroups: CgroupReader
+    cgroup: str
+    asked: int
+
+    def used(self) -> int:
+        """The working set; 0 for a container that has ended."""
+        usage = self.cgroups.usage(self.cgroup)
+        return usage.working_set_bytes if usage else 0
+
+    def limit(self, wine: int) -> None:
+        """Let the container have its limit and ``wine`` bytes."""
+        if self.asked:
+            self.cgroups.set_memory_limit(self.cgroup, self.asked + wine)
 
 
 class WarmWine:
@@ -30,10 +54,11 @@ class WarmWine:
         self._runc = runc
         self._clock = clock
         self._until: dict[str, float] = {}
+        self._bytes: dict[str, int] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ensure(
-        self, container_id: str, netns: str, folder: Path, user: str, uid: int
+        self, container_id: str, netns: str, folder: Path, user: str, uid: int, memory: Memory
     ) -> None:
         """Return once Wine is up in the container, and will be for the next half minute.
 
@@ -43,12 +68,26 @@ class WarmWine:
         async with self._locks[container_id]:
             if self._until.get(container_id, 0.0) - self._clock.monotonic() > _RENEW_S:
                 return
-            await self._start(container_id, netns, folder, user, uid)
+            before, taken = memory.used(), self._bytes.get(container_id, 0)
+            memory.limit(WINE_START_BYTES)
+            try:
+                await self._start(container_id, netns, folder, user, uid)
+            finally:
+                taken = max(taken, min(memory.used() - before, _MOST_BYTES))
+                memory.limit(taken)
+            self._bytes[container_id] = taken
             self._until[container_id] = self._clock.monotonic() + LINGER_S
+
+    def bytes(self, container_id: str) -> int:
+        """The memory that Wine takes in the container while it is kept up."""
+        if self._until.get(container_id, 0.0) < self._clock.monotonic():
+            return 0
+        return self._bytes.get(container_id, 0)
 
     def forget(self, container_id: str) -> None:
         """The container is removed."""
         self._until.pop(container_id, None)
+        self._bytes.pop(container_id, None)
         self._locks.pop(container_id, None)
 
     async def _start(

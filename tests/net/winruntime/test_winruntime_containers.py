@@ -195,6 +195,19 @@ def test_the_memory_limit_ends_a_container_and_says_who_did_it() -> None:
         assert (status["exit_code"], status["reason"]) == (137, "Error")
         assert "the emulation ended the container at its memory limit" in status["message"]
 
+        small = {"resources": {"memory_limit_in_bytes": 16 << 20}}
+        told = await node.run("told", "cmd", "/c", "echo small", windows=small)
+        assert (await node.ended(told))["reason"] == "Completed"
+        assert node.stdout("told") == ["small"]
+        stays = await node.run("stays", "cmd", stdin=True, windows=small)
+        ours = await node.run("ours", "powershell", "-c", "Start-Sleep 60", windows=small)
+        for container in (stays, ours):  # Wine starts in the second one now
+            assert (await node.exec(container, "cmd", "/c", "echo hi"))[:2] == (0, "hi\r\n")
+            memory = (await node.cri.ContainerStats({"container_id": container}))["stats"]["memory"]
+            used, left = (memory[f"{k}_bytes"]["value"] for k in ("working_set", "available"))
+            assert 0 < used < 12 << 20
+            assert used + left == 16 << 20
+
     on_node(test)
 
 

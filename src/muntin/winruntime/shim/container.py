@@ -19,7 +19,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from muntin.winruntime.shim import kernel
+from muntin.winruntime.shim import kernel, memory
 from muntin.winruntime.shim.attach import Attached
 from muntin.winruntime.shim.control import Control, sealed, spawn
 from muntin.winruntime.shim.frames import line
@@ -159,6 +159,8 @@ class Shim:
             except EOFError:
                 break
             if failure is not None:
+                task = self._task
+                memory.settle(self._folder, task["memory_limit"], task["memory_files"])
                 self._control.go_on()
                 return failure
         return 0
