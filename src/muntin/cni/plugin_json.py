@@ -45,6 +45,8 @@ def loads(text: str) -> Any:
         value, end = _SCAN(text, 0)
     except StopIteration as err:
         raise ValueError(f"invalid character at position {err.value}") from None
+    except RecursionError:
+        raise ValueError("exceeded max depth") from None
     if end != len(text):
         raise ValueError(f"more than one value: position {end}")
     return value

@@ -12,6 +12,8 @@ from urllib.parse import unquote
 import orjson
 
 from muntin.hns.service import Hns
+from muntin.kit import depth
+from muntin.kit.errors import Invalid
 from muntin.kit.http.server import Request, Response
 from muntin.seams.hns.errors import HnsFailure, failure
 
@@ -43,8 +45,8 @@ def _body(request: Request) -> dict[str, Any]:
     if not request.body:
         return {}
     try:
-        document = orjson.loads(request.body)
-    except orjson.JSONDecodeError as err:
+        document = depth.loads(request.body)
+    except (orjson.JSONDecodeError, Invalid) as err:
         raise failure("INVALID_JSON") from err
     if not isinstance(document, dict):
         raise failure("INVALID_JSON")

@@ -94,13 +94,18 @@ def _query(host: Host, kind: Kind, object_id: str, query: str) -> Object:
 
 def _enumerate(host: Host, kind: Kind, query: str) -> list[str]:
     wanted = _query_document(query).get("Filter") or ""
-    keys: Object = orjson.loads(wanted) if wanted else {}
+    keys = _object(wanted) if isinstance(wanted, str) else {}
     return [record.id for record in host.store.all(kind) if _matches(host, record, keys)]
 
 
 def _query_document(query: str) -> Object:
     values = parse_qs(query).get("query", [])
-    found = orjson.loads(values[0]) if values and values[0] else {}
+    return _object(values[0]) if values else {}
+
+
+def _object(text: str) -> Object:
+    """The JSON object that ``text`` is; empty for another value, ValueError for no JSON."""
+    found = orjson.loads(text) if text else {}
     return found if isinstance(found, dict) else {}
 
 

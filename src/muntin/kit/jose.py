@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from muntin.kit import errors
+from muntin.kit import depth, errors
 
 Claims = dict[str, Any]
 ECDSA = {"secp256r1": "ES256", "secp384r1": "ES384", "secp521r1": "ES512"}
@@ -143,7 +143,7 @@ def peek(token: str) -> tuple[dict[str, Any], Claims]:
     if len(parts) != 3:
         raise errors.Invalid("a token has three parts")
     try:
-        header, claims = (json.loads(base64url_decode(part)) for part in parts[:2])
+        header, claims = (depth.loads(base64url_decode(part)) for part in parts[:2])
     except ValueError as err:
         raise errors.Invalid("a token's header and claims are JSON in base64url") from err
     if not isinstance(header, dict) or not isinstance(claims, dict):

@@ -7,10 +7,11 @@ by host and path prefix, the longest match wins).
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from muntin.kit import depth
+from muntin.kit.errors import Invalid
 
 DOCKER_HUB = "docker.io"
 _HUB_NAMES = ("index.docker.io", "registry-1.docker.io")
@@ -21,28 +22,36 @@ def auth_config(secret: Mapping[str, Any], image: str) -> dict[str, str] | None:
     data = secret.get("data") or {}
     try:
         if ".dockerconfigjson" in data:
-            entries = json.loads(data[".dockerconfigjson"]).get("auths") or {}
+            entries = _members(_members(depth.loads(data[".dockerconfigjson"])).get("auths"))
         else:
-            entries = json.loads(data.get(".dockercfg", b"{}"))
-    except ValueError:
+            entries = _members(depth.loads(data.get(".dockercfg", b"{}")))
+    except (ValueError, Invalid):
         return None
     target = _repository(image)
     matching = [key for key in entries if _matches(_location(key), target)]
     if not matching:
         return None
-    entry = entries[max(matching, key=lambda key: len(_location(key)))]
-    username, password = entry.get("username", ""), entry.get("password", "")
-    if not username and entry.get("auth"):
+    entry = _members(entries[max(matching, key=lambda key: len(_location(key)))])
+    username, password, token, auth = (
+        value if isinstance(value := entry.get(name), str) else ""
+        for name in ("username", "password", "identitytoken", "auth")
+    )
+    if not username and auth:
         try:
-            decoded = base64.b64decode(entry["auth"]).decode()
-        except (binascii.Error, UnicodeDecodeError):
+            decoded = base64.b64decode(auth).decode()
+        except ValueError:  # no base64, or bytes that are no text
             return None
         username, _, password = decoded.partition(":")
     return {
         "username": username,
         "password": password,
-        "identity_token": entry.get("identitytoken", ""),
+        "identity_token": token,
     }
+
+
+def _members(value: Any) -> Mapping[str, Any]:
+    """``value`` if it is a JSON object; empty for everything else, as its author is anybody."""
+    return value if isinstance(value, dict) else {}
 
 
 def _repository(image: str) -> str:

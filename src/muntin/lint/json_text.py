@@ -36,6 +36,8 @@ def plain(text: str, file: str) -> tuple[str, list[Problem]]:
         except json.JSONDecodeError as err:
             what = f"no JSON: {err.msg[:1].lower()}{err.msg[1:]}"
             problems.append(Problem("json-syntax", what, err.lineno, err.colno, fatal=False))
+        except (ValueError, RecursionError):  # 5,000 digits, or 1,000 levels: it is JSON still
+            pass
     return clean, problems
 
 

@@ -111,7 +111,7 @@ class Scraper:
             raise errors.Unavailable(f"GET {url}: {answer.status} {answer.body[:200]!r}")
         try:
             return look_of(orjson.loads(answer.body))
-        except (ValueError, KeyError, TypeError) as err:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as err:
             raise errors.Invalid(f"GET {url}: the answer is no Summary: {err!r}") from err
 
     async def _bearer(self) -> str:

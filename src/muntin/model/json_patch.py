@@ -56,9 +56,9 @@ class _Lost(Exception):
 
 def _apply_one(document: Any, operation: Mapping[str, Any]) -> Any:
     name = operation.get("op")
-    if name not in _OPERATIONS:
+    if not isinstance(name, str) or name not in _OPERATIONS:
         raise Invalid(f"Unexpected kind: {name}")
-    return _OPERATIONS[str(name)](document, operation)
+    return _OPERATIONS[name](document, operation)
 
 
 def _refused(name: str, path: str, lost: _Lost, missing: str = "doc is missing path") -> Invalid:

@@ -199,12 +199,15 @@ class _Yes(http.server.BaseHTTPRequestHandler):
 class Caller:
     """One user's connection to the server; opened anew when it was closed."""
 
-    def __init__(self, process, pair):
+    def __init__(self, process, pair="", token=""):
+        """Of the certificate ``pair``, of ``token``, or of nobody."""
         self._port = process.port
         context = ssl.create_default_context(cafile=process.directory / "ca.crt")
-        context.load_cert_chain(
-            process.directory / f"{pair}.crt", process.directory / f"{pair}.key"
-        )
+        if pair:
+            context.load_cert_chain(
+                process.directory / f"{pair}.crt", process.directory / f"{pair}.key"
+            )
+        self._own = {"authorization": f"Bearer {token}"} if token else {}
         self._context = context
         self._connection = None
 
@@ -217,7 +220,7 @@ class Caller:
                     "127.0.0.1", self._port, context=self._context, timeout=PATIENCE_S
                 )
             try:
-                self._connection.request(method, target, body, headers or {})
+                self._connection.request(method, target, body, {**(headers or {}), **self._own})
                 answer = self._connection.getresponse()
                 if streams and answer.status == 200:
                     self.close()

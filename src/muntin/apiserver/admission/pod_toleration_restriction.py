@@ -12,6 +12,7 @@ import orjson
 from muntin.apiserver import status
 from muntin.apiserver.admission.attributes import Attributes, Object, Silent
 from muntin.apiserver.cache import Cache
+from muntin.kit import depth, errors
 from muntin.model import pods, taints
 from muntin.model.resources import NAMESPACES
 
@@ -58,11 +59,13 @@ class PodTolerationRestriction(Silent):
         if not marks.get(annotation):
             return None
         try:
-            found: Any = orjson.loads(marks[annotation])
-        except orjson.JSONDecodeError as err:
+            found: Any = depth.loads(marks[annotation])
+            if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+                raise errors.Invalid("it must be a JSON list of objects")
+        except (orjson.JSONDecodeError, errors.Invalid) as err:
             why = f"namespace annotation {annotation} is no list of tolerations: {err}"
             raise status.forbidden(attributes.resource, attributes.name, why) from err
-        return list(found)
+        return found
 
 
 def _covers(wide: Object, narrow: Object) -> bool:

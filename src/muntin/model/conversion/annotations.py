@@ -5,10 +5,10 @@ Users write annotations too: one that is no JSON, or not of the right types, cou
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
+from muntin.kit import depth
 from muntin.kit.errors import Invalid
 from muntin.model import schema
 from muntin.model.decoding import decode_as
@@ -19,8 +19,8 @@ _KIND = "HorizontalPodAutoscaler"
 def parsed(text: str) -> Any:
     """The value of an annotation's JSON text; None if there is none or it is broken."""
     try:
-        return json.loads(text) if text else None
-    except (ValueError, RecursionError):
+        return depth.loads(text) if text else None
+    except (ValueError, Invalid):
         return None
 
 

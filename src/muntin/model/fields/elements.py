@@ -96,7 +96,7 @@ def _of_set_item(item: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
         return int(value)
     return value
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Generator
 from typing import Any
 
+from muntin.kit import depth
 from muntin.kit.errors import Invalid
 from muntin.model.fields import ownership, sets
 from muntin.model.fields.compare import compare
@@ -56,8 +57,8 @@ def _text(obj: Object) -> str:
 def _unchanged(type_: FieldType, live: Object, api_version: str) -> FieldSet | None:
     """What of the last applied configuration is still so; None when there is none to go by."""
     try:
-        config = json.loads(_text(live) or "null")
-    except ValueError:
+        config = depth.loads(_text(live) or "null")
+    except (ValueError, Invalid):
         return None
     if not isinstance(config, dict) or config.get("apiVersion") != api_version:
         return None

@@ -6,10 +6,11 @@ ValidateSecret*).
 
 from __future__ import annotations
 
-import json
 from binascii import a2b_base64
 from typing import Any
 
+from muntin.kit import depth
+from muntin.kit.errors import Invalid
 from muntin.model import go_values, names
 from muntin.model.validation.findings import Findings, Object
 
@@ -98,7 +99,10 @@ def _needed(data: Object, key: str, path: str, found: Findings) -> None:
         return
     try:
         text = a2b_base64(data[key])
-        value: Any = json.loads(text)
+        value: Any = depth.loads(text)
+    except Invalid as err:
+        found.invalid(path, _REDACTED, err.message)
+        return
     except ValueError:
         found.invalid(path, _REDACTED, go_values.json_error(text))
         return

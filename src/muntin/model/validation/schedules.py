@@ -29,6 +29,7 @@ _MACROS = frozenset(
     {"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
 )
 _EVERY = "@every "
+_ZONE_PARTS = 4  # names of the database have up to three
 _zone_part = re.compile(r"[A-Za-z.\-_0-9+]{1,14}").fullmatch
 
 
@@ -113,7 +114,10 @@ def _number(text: str, names: dict[str, int]) -> tuple[int, str]:
 def time_zone_problem(zone: str) -> str:
     """What is wrong with ``zone`` as a name of the IANA database; empty if nothing."""
     unknown = f"unknown time zone {zone}"
-    for part in zone.split("/"):
+    parts = zone.split("/")
+    if len(parts) > _ZONE_PARTS:  # `zoneinfo` looks for each as a package within the one before
+        return unknown
+    for part in parts:
         if part in (".", "..") or part.startswith("-") or not _zone_part(part):
             return unknown
     try:

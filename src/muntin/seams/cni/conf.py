@@ -6,12 +6,12 @@ Source: CNI specification 1.1.0, section 1.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from muntin.kit import depth
 from muntin.kit.errors import Invalid, NotFound
 
 SUFFIXES = (".conf", ".conflist", ".json")
@@ -45,8 +45,8 @@ def parse(text: str | bytes, *, source: str = "") -> NetworkConf:
     """
     where = source or "CNI configuration"
     try:
-        document = json.loads(text)
-    except ValueError as err:
+        document = depth.loads(text)
+    except (ValueError, Invalid) as err:
         raise Invalid(f"{where}: not JSON: {err}") from err
     if not isinstance(document, dict):
         raise Invalid(f"{where}: not a JSON object")

@@ -5,8 +5,7 @@ Source: CNI specification 1.1.0, section "Error".
 
 from __future__ import annotations
 
-import json
-
+from muntin.kit import depth
 from muntin.kit.errors import Internal, Invalid, MuntinError, NotFound, Unavailable, Unsupported
 
 INCOMPATIBLE_VERSION = 1
@@ -76,13 +75,13 @@ def cni_error(code: int, message: str, *, details: str = "", plugin: str = "") -
 def parse_error(stdout: bytes, stderr: bytes, exit_code: int, plugin: str) -> CniError:
     """What a plugin that exited with ``exit_code`` said, or a guess from what it printed."""
     try:
-        document = json.loads(stdout)
+        document = depth.loads(stdout)
         return cni_error(
             int(document["code"]),
             str(document.get("msg", "")),
             details=str(document.get("details", "")),
             plugin=plugin,
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, Invalid):
         said = (stdout or stderr).decode(errors="replace").strip()
         return cni_error(INTERNAL, said or f"exit code {exit_code}", plugin=plugin)

@@ -60,9 +60,9 @@ def parse(document: Mapping[str, Any]) -> CniResult:
             items = document.get("ips") or ()
             addresses = tuple(_address(item["address"], item.get("gateway")) for item in items)
             routes = tuple(document.get("routes") or ())
-    except (KeyError, TypeError, ValueError) as err:
+        interfaces = tuple(document.get("interfaces") or ())
+    except (KeyError, TypeError, ValueError, AttributeError) as err:
         raise Invalid(f"CNI result: {err}") from err
-    interfaces = tuple(document.get("interfaces") or ())
     return CniResult(addresses, interfaces, routes, document.get("dns") or {}, document)
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from muntin.kit import files
+from muntin.kit import depth, files
 from muntin.kit.errors import Invalid, NotFound, TimedOut
 from muntin.seams.cni.conf import NetworkConf, PluginConf, plugin_input
 from muntin.seams.cni.errors import INTERNAL, IO_FAILURE, cni_error, parse_error
@@ -167,8 +167,8 @@ class CniRunner:
         if not stdout.strip():
             return None
         try:
-            answer = json.loads(stdout)
-        except ValueError as err:
+            answer = depth.loads(stdout)
+        except (ValueError, Invalid) as err:
             raise cni_error(
                 INTERNAL, "printed something else than JSON", plugin=plugin_type
             ) from err

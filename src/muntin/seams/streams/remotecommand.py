@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from muntin.kit import depth
 from muntin.kit.errors import Invalid, Unavailable
 from muntin.seams.streams.channels import Channels, choose
 from muntin.seams.streams.duplex import Duplex
@@ -101,10 +102,11 @@ def error_status(message: str) -> dict[str, Any]:
 def parse_size(data: bytes) -> tuple[int, int] | None:
     """``{"Width": 80, "Height": 24}`` as (80, 24); None if it is not one."""
     try:
-        size = json.loads(data)
-        return int(size["Width"]), int(size["Height"])
-    except (ValueError, KeyError, TypeError):
+        size = depth.loads(data)
+        width, height = int(size["Width"]), int(size["Height"])
+    except (ValueError, KeyError, TypeError, OverflowError, Invalid):
         return None
+    return (width, height) if 0 <= width < 2**16 and 0 <= height < 2**16 else None
 
 
 @dataclass(frozen=True, slots=True)
