@@ -50,6 +50,10 @@ def capacity(config: KubeletConfig) -> dict[str, str]:
     return result
 
 
+EVICTION_STORAGE_PERCENT = 10
+"""The default of evictionHard nodefs.available."""
+
+
 def allocatable(config: KubeletConfig) -> dict[str, str]:
     """Capacity less what is reserved and the hard eviction thresholds."""
     result = capacity(config)
@@ -57,10 +61,9 @@ def allocatable(config: KubeletConfig) -> dict[str, str]:
         return result
     for name, amount in config.reserved.items():
         result[name] = quantity.subtract(result[name], amount)
-    result["memory"] = quantity.subtract(result["memory"], _eviction_memory(config))
-    # nodefs.available: 10 %, always in bytes as upstream prints it.
-    storage = quantity.value(result["ephemeral-storage"])
-    result["ephemeral-storage"] = str(storage * 9 // 10)
+    result["memory"] = quantity.subtract(result["memory"], eviction_memory(config))
+    storage = quantity.value(result["ephemeral-storage"])  # in bytes, as upstream prints it
+    result["ephemeral-storage"] = str(storage * (100 - EVICTION_STORAGE_PERCENT) // 100)
     return result
 
 
@@ -85,7 +88,7 @@ def with_foreign(
     return {**own, **foreign}, {**own_allocatable, **foreign, **gone}
 
 
-def _eviction_memory(config: KubeletConfig) -> str:
+def eviction_memory(config: KubeletConfig) -> str:
     """The default of evictionHard memory.available; Windows has its own since it evicts."""
     evicts = config.is_windows and config.platform.has(Feature.MEMORY_PRESSURE)
     own = evicts and config.platform.has(Feature.EVICTION_DEFAULT_THRESHOLDS)

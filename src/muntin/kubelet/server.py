@@ -1,7 +1,7 @@
 """The kubelet's HTTPS server on port 10250.
 
-Paths: /healthz, /pods, /containerLogs, /exec, /attach, /portForward, /stats/summary, /metrics,
-/metrics/resource. Every request but /healthz needs a credential (see ``authorize.py``).
+Paths: /healthz, /pods, /containerLogs, /exec, /attach, /portForward, /stats/summary, /configz,
+/metrics, /metrics/resource. Every request but /healthz needs a credential (see ``authorize.py``).
 Source: kubernetes v1.34 pkg/kubelet/server/server.go.
 """
 
@@ -30,6 +30,7 @@ from muntin.kit.http.messages import Answer, Passed, Request, Response
 from muntin.kit.http.server import OF_COMPONENT, HttpServer
 from muntin.kit.metrics import PROCESS
 from muntin.kubelet.authorize import Authorizer, Unauthenticated
+from muntin.kubelet.configz import configuration
 from muntin.kubelet.logs import LogOptions, read_log
 from muntin.kubelet.runtime_state import Container
 from muntin.kubelet.stats import Departed, resource_metrics, summary
@@ -70,6 +71,7 @@ class KubeletServer:
             "attach": self._attach,
             "portForward": self._port_forward,
             "stats": self._stats,
+            "configz": self._configz,
             "metrics": self._metrics,
         }
 
@@ -152,6 +154,11 @@ class KubeletServer:
         if parts != ["summary"]:
             raise NotFound("404 page not found")
         return Response(200, JSON, orjson.dumps(await self._summary()))
+
+    async def _configz(self, request: Request, parts: list[str], query: Query) -> Answer:
+        if parts:
+            raise NotFound("404 page not found")
+        return Response(200, JSON, orjson.dumps(configuration(self._context.config)))
 
     async def _metrics(self, request: Request, parts: list[str], query: Query) -> Answer:
         if parts == ["resource"]:

@@ -62,6 +62,8 @@ def test_logs_pods_and_stats(linux_node: Any) -> None:
         assert row["podRef"]["name"] == "web"
         assert row["containers"][0]["memory"]["workingSetBytes"] > 0
         assert 'pod="web"' in (await get(admin, "/metrics/resource"))[1]
+        told = json.loads((await get(admin, "/configz"))[1])["kubeletconfig"]
+        assert told["address"] in BASE
         assert (await get(admin, "/nonsense"))[0] == 404
         await admin.close()
 
@@ -105,6 +107,7 @@ def test_only_those_who_may(linux_node: Any) -> None:
         await stranger.close()
         nobody = HttpClient(tls=client_context(ca=lab.pki.ca))
         assert await get(nobody, "/pods") == (401, "Unauthorized")
+        assert await get(nobody, "/configz") == (401, "Unauthorized")
         assert await get(nobody, "/healthz") == (200, "ok")
         bearer = {"authorization": "Bearer not-a-token"}
         answer = await nobody.request("GET", f"{BASE}/pods", headers=bearer, timeout_s=5)

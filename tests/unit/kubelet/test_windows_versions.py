@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from muntin.kubelet import configz
 from muntin.kubelet.admission import admit
 from muntin.kubelet.config import KubeletConfig, NodeFacts
 from muntin.kubelet.node_object import allocatable
@@ -50,7 +51,7 @@ def test_the_annotation_of_hyper_v_means_nothing():
     assert ignored(a_pod(), node_of(21)) == []
 
 
-def allocatable_memory(platform: Platform) -> str:
+def configured(platform: Platform, **settings) -> KubeletConfig:
     facts = NodeFacts(
         os_image="Windows",
         kernel_version="10",
@@ -60,15 +61,39 @@ def allocatable_memory(platform: Platform) -> str:
         machine_id="m",
         system_uuid="u",
     )
-    config = KubeletConfig(
+    return KubeletConfig(
         node_name="w",
         node_ip="10.0.0.1",
         version="v1",
         platform=platform,
         facts=facts,
         reserved={"memory": "1Gi"},
+        **settings,
     )
-    return allocatable(config)["memory"]
+
+
+def allocatable_memory(platform: Platform) -> str:
+    return allocatable(configured(platform))["memory"]
+
+
+@pytest.mark.parametrize("platform", [linux(), node_of(30, "2022", "containerd"),
+                                      node_of(31, "2022", "containerd")])  # fmt: skip
+def test_configz_tells_what_allocatable_memory_comes_from(platform):
+    """As upstream's test/e2e/windows/memory_limits.go adds it up."""
+    config = configured(platform, client_ca="/ca", cluster_dns=("10.96.0.10",), max_pods=7)
+    told = configz.configuration(config)["kubeletconfig"]
+    memory = quantity.subtract(str(8 << 30), told["kubeReserved"]["memory"])
+    memory = quantity.subtract(memory, told["evictionHard"]["memory.available"])
+    assert quantity.value(memory) == quantity.value(allocatable(config)["memory"])
+    assert (told["maxPods"], told["clusterDNS"], told["nodeStatusUpdateFrequency"]) == (
+        7, ["10.96.0.10"], "10s",
+    )  # fmt: skip
+    assert told["authentication"] == {
+        "x509": {"clientCAFile": "/ca"},
+        "webhook": {"enabled": True, "cacheTTL": "1m0s"},
+        "anonymous": {"enabled": False},
+    }
+    assert "kind" not in told
 
 
 @pytest.mark.reproduces(
