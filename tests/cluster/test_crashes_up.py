@@ -21,36 +21,55 @@ def traces(cluster):
     return {kind: rows for kind, rows in machine.traces(cluster.name).items() if rows}
 
 
-def heartbeat(node):
-    rows = node["status"]["conditions"]
-    return next(row["lastHeartbeatTime"] for row in rows if row["type"] == "Ready")
+def components(cluster):
+    """The process ids but those of the supervisor and of its watchdog, which is the next one."""
+    found = lab.pids(cluster)
+    return {name: pid for name, pid in found.items() if name not in ("supervisor", "watchdog")}
 
 
-def test_up_takes_over_what_a_killed_supervisor_left(other):
+def test_what_runs_outlives_its_supervisor(other):
+    """Killed alone, with its watchdog, and with all that it started: containers go on."""
     other.up(*SMALL)
-    other.apply(lab.pod("l", "linux", "sleep", "3600"))
-    other.apply(lab.pod("w", "windows", "powershell", "-c", "Start-Sleep 3600"))
+    linux = lab.pod("l", "linux", "sh", "-c", f"date > /v/began; {lab.COUNT_ON_LINUX}")
+    linux["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
+    linux["spec"]["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/v"}]
+    other.apply(linux)
+    other.apply(lab.pod("w", "windows", "powershell", "-c", lab.COUNT_ON_WINDOWS))
     other.kubectl("create", "configmap", "kept", "--from-literal=a=b")
-    other.kubectl("expose", "pod", "l", "--port=80", "--selector=app=l")
     other.wait_ready("l", "w")
-    before = other.get("configmap/kept", "service/l")
-    pids = lab.pids(other)
-    lab.kill(pids.pop("supervisor"))
+    kept = other.get("configmap/kept")
+    before = {name: lab.container(other, name) for name in ("l", "w")}
+    began = other.kubectl("exec", "l", "--", "cat", "/v/began").stdout
+    pids, owner = components(other), lab.pids(other)["supervisor"]
+
+    lab.kill(owner)
+    eventually(lambda: lab.pids(other).get("supervisor") not in (None, owner), 20, "it is replaced")
+    assert components(other) == pids
+    assert other.muntin("status", check=False).returncode == 0
+
+    now = lab.pids(other)
+    for name in ("watchdog", "supervisor"):
+        lab.kill(now[name])
     told = other.muntin("status", check=False)
     assert told.returncode == 10
     assert "the supervisor does not run" in told.stderr
-    # The others go on without it, but for the relay to the world, which nobody would find again.
-    del pids["egress"]
-    assert pids.items() <= lab.pids(other).items()
+    assert components(other) == pids
     assert other.kubectl("get", "configmap", "kept").returncode == 0
-    began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     other.up(*SMALL)
-    assert all(heartbeat(node) >= began for node in other.get("nodes")["items"])
-    assert not {pid for pid in pids.values() if lab.lives(pid)}, "all are new"
-    assert other.get("configmap/kept", "service/l") == before
-    assert other.muntin("status", check=False).returncode == 0
+    assert components(other) == pids
+
+    now = lab.pids(other)
+    for pid in (now.pop("watchdog"), *now.values()):
+        lab.kill(pid)
+    other.up(*SMALL)
+    assert not set(components(other).values()) & set(pids.values())
     other.wait_ready("l", "w")
-    assert "FailedCreatePodSandBox" not in lab.reasons(other, "l")
+    assert {name: lab.container(other, name) for name in before} == before
+    assert other.kubectl("exec", "l", "--", "cat", "/v/began").stdout == began
+    for name in before:
+        assert lab.numbers(other, name)[0] <= 1, "the first lines of its log"
+    assert other.get("configmap/kept") == kept
+    lab.kill(lab.pids(other)["supervisor"])  # `down` and the watchdog meet
     other.down()
     assert traces(other) == {}
     assert not other.kubeconfig.exists()

@@ -16,9 +16,12 @@ def test_a_second_up_says_that_the_cluster_is_there(cluster):
     assert re.search(r"^ ok nodes Ready \(\d+\.\d\d s\)$", done.stderr, re.MULTILINE)
 
 
+_COMPONENTS = ("supervisor", "watchdog", "control-plane", "egress")
+
+
 def test_status(cluster):
     done = cluster.muntin("status")
-    for name in ("supervisor", "control-plane", "egress", "lin01", "win01", "containerd-lin01"):
+    for name in (*_COMPONENTS, "lin01", "win01", "containerd-lin01"):
         assert re.search(rf"^{name} +running +\d+ +0 ", done.stdout, re.MULTILINE), name
     assert re.search(r"^win01 +Ready", done.stdout, re.MULTILINE)
 

@@ -7,7 +7,6 @@ process, each under an identity of its own.
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from muntin.cluster import (
     cluster_metrics,
     elections,
     event_loop,
+    host_network,
     local_storage,
     proxies,
     store_access,
@@ -108,7 +108,7 @@ async def _beside(
         proxy_client = client_for("system:kube-proxy")
         group.start("proxy", partial(proxies.run_on_linux, config, "master", proxy_client))
         group.start("pod-routes", lambda: PodRoutes(config, fabric).run())
-        publisher = Publisher(config, fabric, f"/proc/{os.getppid()}/ns/net")
+        publisher = Publisher(config, fabric, host_network.path())
         balancer = LoadBalancer(config, publisher.services, publisher.nodes)
         group.start("publisher", publisher.run)
         group.start("load-balancer", balancer.run)

@@ -111,5 +111,4 @@ def component(paths: ClusterPaths) -> Component:
             str(netns.path_of(paths.netns("outside"))),
             RELAY_LINK,
         ),
-        tied=True,
     )

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
-from muntin.cluster import config_store, egress, fabric, seats
+from muntin.cluster import adoption, config_store, egress, fabric, seats, watchdog
+from muntin.cluster.adoption import Survivors
 from muntin.cluster.config import ClusterConfig, Os
 from muntin.cluster.paths import ClusterPaths
-from muntin.cluster.process_table import Component, ProcessTable
+from muntin.cluster.process_table import Component, ProcessTable, Survivor
 from muntin.cluster.store_config import StoreKind
 from muntin.kit.errors import AlreadyExists, Internal
 
@@ -39,7 +40,8 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
         if config.networking.egress:
             table.start(egress.component(paths))
     with step("runtimes"):
-        _start_containerds(config, paths, table)
+        for component in _containerds(config, paths):
+            table.start(component)
     with step("certificates"):
         _in_child(lambda: _make_certificates(config, paths))
     if config.store.kind is StoreKind.ETCD:
@@ -47,46 +49,90 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
 
         table.start(etcd_member.component(config, paths))
     with step("control plane"):
-        from muntin.cluster import control_plane
-
-        listeners = [listener, front] if front else [listener]
-        for seat in seats.seats(config):
-            table.start(
-                Component(
-                    name=seat.name,
-                    main=partial(control_plane.main, config, seat, listeners),
-                    namespace=paths.netns("master"),
-                    inherit=tuple(sock.fileno() for sock in listeners),
-                )
-            )
+        for plane in _planes(config, paths, [listener, front] if front else [listener]):
+            table.start(plane)
     with step("nodes"):
-        from muntin.cluster import node
+        for component in _nodes(config, paths):
+            table.start(component)
+    table.start(watchdog.component(config, paths))
 
-        node.preload(config)
-        gc.collect()
-        gc.freeze()
-        if config.simulated_nodes:
-            from muntin.cluster import simulated_nodes
 
-            table.start(simulated_nodes.component(config, paths))
-        for row in config.nodes:
-            table.start(
-                Component(
-                    name=row.name,
-                    main=partial(node.main, config, row),
-                    namespace=paths.netns(row.name),
-                )
-            )
+def adopt(
+    config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, survivors: Survivors
+) -> None:
+    """Go on with what another supervisor left, and start what of it has ended.
+
+    Raises:
+        MuntinError, OSError: something could not be made.
+    """
+    components = []
+    if config.networking.egress:
+        components.append(egress.component(paths))
+    components += _containerds(config, paths)
+    if config.store.kind is StoreKind.ETCD:
+        from muntin.cluster import etcd_member
+
+        components.append(etcd_member.component(config, paths))
+    components += _planes(config, paths, _kept_listeners(config, survivors))
+    components += _nodes(config, paths)
+    for component in components:
+        table.adopt(component, survivors.get(component.name, Survivor(0, 0)))
+    table.start(watchdog.component(config, paths))
+
+
+def _kept_listeners(config: ClusterConfig, survivors: Survivors) -> list[socket.socket]:
+    """The sockets of the control planes that run, or new ones when none does."""
+    if kept := adoption.listeners(survivors):
+        return kept
+    listener = host_listener(config.networking.api_server_port)
+    front = seats.front_listener(config)
+    return [listener, front] if front else [listener]
+
+
+def _planes(
+    config: ClusterConfig, paths: ClusterPaths, listeners: Sequence[socket.socket]
+) -> list[Component]:
+    from muntin.cluster import control_plane
+
+    return [
+        Component(
+            name=seat.name,
+            main=partial(control_plane.main, config, seat, listeners),
+            namespace=paths.netns("master"),
+            inherit=tuple(sock.fileno() for sock in listeners),
+        )
+        for seat in seats.seats(config)
+    ]
+
+
+def _nodes(config: ClusterConfig, paths: ClusterPaths) -> list[Component]:
+    """The components of the nodes, with what they need imported."""
+    from muntin.cluster import node
+
+    node.preload(config)
+    gc.collect()
+    gc.freeze()
+    made = []
+    if config.simulated_nodes:
+        from muntin.cluster import simulated_nodes
+
+        made.append(simulated_nodes.component(config, paths))
+    for row in config.nodes:
+        main = partial(node.main, config, row)
+        made.append(Component(name=row.name, main=main, namespace=paths.netns(row.name)))
+    return made
 
 
 def stop_order(names: Sequence[str]) -> list[list[str]]:
-    """Groups of components to stop one after another: nodes, the control plane, helpers."""
+    """Groups of components to stop one after another: the watchdog, nodes, the control plane,
+    helpers."""
     helpers = [
         name for name in names if name in ("egress", "etcd") or name.startswith("containerd-")
     ]
     planes = [name for name in names if seats.is_seat(name)]
-    nodes = [name for name in names if name not in helpers and name not in planes]
-    return [nodes, planes, helpers]
+    others = (adoption.WATCHDOG, *helpers, *planes)
+    nodes = [name for name in names if name not in others]
+    return [[adoption.WATCHDOG], nodes, planes, helpers]
 
 
 def host_listener(port: int) -> socket.socket:
@@ -109,12 +155,14 @@ def host_listener(port: int) -> socket.socket:
     return listener
 
 
-def _start_containerds(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable) -> None:
+def _containerds(config: ClusterConfig, paths: ClusterPaths) -> list[Component]:
     from muntin.cluster import linux_containerd
 
-    for row in config.nodes:
-        if row.os is Os.LINUX:
-            table.start(linux_containerd.component(paths, row.name, config.registry_config_dir))
+    return [
+        linux_containerd.component(paths, row.name, config.registry_config_dir)
+        for row in config.nodes
+        if row.os is Os.LINUX
+    ]
 
 
 def _make_certificates(config: ClusterConfig, paths: ClusterPaths) -> None:

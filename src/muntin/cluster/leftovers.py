@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from muntin.cluster import fabric
+from muntin.cluster import fabric, locks
 from muntin.cluster.paths import RUN_ROOT, STATE_ROOT, ClusterPaths
 from muntin.kit import mounts, netns, numbers
 
@@ -22,10 +22,13 @@ _CGROUP_ROOT = Path("/sys/fs/cgroup")
 _KILL_WAIT_S, _CGROUP_WAIT_S = 5.0, 10.0
 
 
-def remove_runtime(cluster: str) -> None:
-    """Remove all but the state that lets the cluster come back: objects, keys, logs."""
+def remove_runtime(cluster: str, *, by_supervisor: bool = False) -> None:
+    """Remove all but the state that lets the cluster come back: objects, keys, logs.
+
+    ``by_supervisor``: this process is the cluster's supervisor, and stays.
+    """
     paths = ClusterPaths(cluster)
-    kill_processes(paths)
+    kill_processes(paths, by_supervisor=by_supervisor)
     unmount_below((paths.run, paths.state))
     fabric.remove(cluster)
     remove_cgroups(paths.cgroup())
@@ -40,11 +43,16 @@ def remove_state(cluster: str) -> None:
     _remove_if_empty(STATE_ROOT)
 
 
-def kill_processes(paths: ClusterPaths) -> None:
-    """Kill every process in a namespace or control group of the cluster, until none is left."""
+def kill_processes(paths: ClusterPaths, *, by_supervisor: bool = False) -> None:
+    """Kill every process in a namespace or control group of the cluster, and its supervisor, until
+    none is left."""
     deadline = time.monotonic() + _KILL_WAIT_S
     while time.monotonic() < deadline:
         found = set(processes(paths)) - {os.getpid()}
+        # Asked last: a watchdog takes the lock before it leaves the namespaces. Not asked by the
+        # supervisor: it would lose its lock by closing the file.
+        if not by_supervisor and (owner := locks.holder(paths.lock)):
+            found.add(owner)
         if not found:
             return
         for pid in found:

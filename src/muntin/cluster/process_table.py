@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import select
 import signal
 import sys
 import time
@@ -18,13 +19,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from muntin.cluster import pulse
-from muntin.kit import netns
+from muntin.cluster import host_network, pulse
 from muntin.kit.log import fields
 
 log = logging.getLogger(__name__)
 
-_PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_PDEATHSIG = 15, 36, 1
+_PR_SET_NAME, _PR_SET_CHILD_SUBREAPER = 15, 36
 _FIRST_DELAY_S, _LONGEST_DELAY_S, _HEALTHY_AFTER_S = 0.2, 2.0, 60.0
 _TERM_GRACE_S = 5.0
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -34,8 +34,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Component:
     """One process: ``main`` runs in a fork of the supervisor, or ``argv`` is executed.
 
-    ``namespace`` is the network namespace it lives in (empty: the host's). ``tied`` ends it at once
-    when the supervisor dies, for helpers that nobody would find again.
+    ``namespace`` is the network namespace it lives in (empty: the host's).
     """
 
     name: str
@@ -43,16 +42,31 @@ class Component:
     argv: Sequence[str] = ()
     namespace: str = ""
     inherit: tuple[int, ...] = ()
-    tied: bool = False
     environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A component that another supervisor left. ``pid`` is 0 when it does not run any more;
+    ``inherited`` are what it was given, by their numbers in it."""
+
+    pid: int
+    restarts: int
+    inherited: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
 class State:
-    """What is known of one component now. ``silent_since`` is the time since the epoch."""
+    """What is known of one component now. ``silent_since`` is the time since the epoch.
+
+    ``adopted`` is a pidfd of a process that is not our child, else -1. ``inherited`` are what it
+    was given, by their numbers in it.
+    """
 
     component: Component
     pid: int = 0
+    adopted: int = -1
+    inherited: tuple[int, ...] = ()
     started_at: float = 0.0
     restarts: int = 0
     failures: int = 0
@@ -83,12 +97,40 @@ class ProcessTable:
         """Start ``component`` now and keep it running from now on."""
         state = self.states.setdefault(component.name, State(component))
         state.pid = self._fork(component)
-        state.retry_at = None
+        state.retry_at, state.inherited = None, component.inherit
         state.started_at = self._monotonic()
         log.info("started", **fields(component=component.name, pid=state.pid))
 
+    def adopt(self, component: Component, left: Survivor) -> None:
+        """Keep running from now on what another supervisor started; start it if it has ended."""
+        state = self.states.setdefault(component.name, State(component, restarts=left.restarts))
+        try:
+            state.adopted = os.pidfd_open(left.pid) if left.pid else -1
+        except ProcessLookupError:
+            state.adopted = -1
+        if state.adopted < 0:
+            self.start(component)
+            state.restarts += 1
+            return
+        state.pid, state.inherited = left.pid, left.inherited
+        state.started_at = self._monotonic()
+        log.info("adopted", **fields(component=component.name, pid=left.pid))
+
+    def descriptors(self) -> list[int]:
+        """What becomes readable when a process ends that is not a child."""
+        return [state.adopted for state in self.states.values() if state.adopted >= 0]
+
     def reap(self) -> None:
-        """Collect ended children."""
+        """Collect what has ended."""
+        self._reap_children()
+        ended = select.select(self.descriptors(), [], [], 0)[0]
+        for state in self.states.values():
+            if state.adopted in ended:
+                os.close(state.adopted)
+                state.adopted = -1
+                self._ended(state, "ended; it was not a child of this supervisor")
+
+    def _reap_children(self) -> None:
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -96,9 +138,11 @@ class ProcessTable:
                 return
             if pid == 0:
                 return
+            code = os.waitstatus_to_exitcode(status)
+            how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
             for state in self.states.values():
                 if state.pid == pid:
-                    self._ended(state, os.waitstatus_to_exitcode(status))
+                    self._ended(state, how)
 
     def restart_due(self) -> float | None:
         """Start what waited long enough; seconds until the next is due, None if nothing waits."""
@@ -129,8 +173,7 @@ class ProcessTable:
                     _signal(state.pid, signal.SIGKILL)
             time.sleep(0.01)
 
-    def _ended(self, state: State, code: int) -> None:
-        how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+    def _ended(self, state: State, how: str) -> None:
         state.pid, state.last_exit, state.silent_since = 0, how, None
         if self._stopping:
             return
@@ -155,8 +198,6 @@ class ProcessTable:
 
     def _become(self, component: Component) -> None:
         """In the child: own log, own namespace, own name; then the component. Never returns."""
-        if component.tied:
-            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         _libc.prctl(_PR_SET_NAME, f"muntin-{component.name}".encode()[:15], 0, 0, 0)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP):
@@ -167,7 +208,7 @@ class ProcessTable:
             log.warning("no log", **fields(component=component.name, error=err))
         close_all_but(component.inherit)
         if component.namespace:
-            netns.enter_for_good(component.namespace)
+            host_network.leave_for(component.namespace)
         if component.main is not None:
             if self._run is not None:
                 pulse.prepare(pulse.path_of(self._run, component.name))

@@ -54,12 +54,28 @@ def prepare(config: ClusterConfig) -> socket.socket | None:
     """
     if config.control_planes == 1:
         return None
+    _add_addresses(config)
+    return front_listener(config)
+
+
+def _add_addresses(config: ClusterConfig) -> None:
     net, place = config.networking, ClusterPaths(config.name).netns("master")
     with RouteSocket(place) as route:
         index = route.index(UPLINK)
         for seat in seats(config):
             address = IPv4Interface(f"{seat.address}/{net.node_subnet.prefixlen}")
             route.request(address_add(index, address))
+
+
+def front_listener(config: ClusterConfig) -> socket.socket | None:
+    """The listener in front of several control planes; None for one.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    if config.control_planes == 1:
+        return None
+    net, place = config.networking, ClusterPaths(config.name).netns("master")
     listener = netns.socket_in(place, socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((str(net.master_address), API_PORT))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import ssl
 import threading
@@ -11,6 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from muntin.cluster import certificate_names as names
+from muntin.cluster import host_network
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.store_config import ETCD_CLIENT_PORT, StoreConfig, StoreKind
@@ -138,10 +138,10 @@ def _read(file: str) -> bytes:
 async def _from_host(host: str, port: int) -> socket.socket:
     """A connection from the host's own network, where its user sees the members."""
     loop = asyncio.get_running_loop()
-    host_network = f"/proc/{os.getppid()}/ns/net"
-    address = await _resolved(host, port, host_network)
+    network = host_network.path()
+    address = await _resolved(host, port, network)
     family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
-    sock = netns.socket_in(host_network, family, socket.SOCK_STREAM)
+    sock = netns.socket_in(network, family, socket.SOCK_STREAM)
     sock.setblocking(False)
     try:
         await loop.sock_connect(sock, (address, port))

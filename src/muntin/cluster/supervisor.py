@@ -14,12 +14,13 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-from muntin.cluster import launch, leftovers, locks
+from muntin.cluster import adoption, launch, leftovers, locks
+from muntin.cluster.adoption import Survivors
 from muntin.cluster.config import ClusterConfig
 from muntin.cluster.liveness import Watchdog
 from muntin.cluster.messages import Report, Reporter, read
@@ -37,8 +38,10 @@ _HOUSEKEEPING_S = 30.0
 _RETRY_S = 0.5
 
 
-def start(config: ClusterConfig) -> Iterator[Report]:
+def start(config: ClusterConfig, survivors: Survivors | None = None) -> Iterator[Report]:
     """Start the daemon of ``config`` and yield its reports until all processes run.
+
+    With ``survivors`` it goes on with what another one left.
 
     Raises:
         MuntinError: it did not come up; it has ended and removed what it made.
@@ -49,7 +52,7 @@ def start(config: ClusterConfig) -> Iterator[Report]:
         if os.fork():
             os._exit(0)
         close_all_but([writing])  # the lock of `up` is not ours to hold
-        _daemon(config, Reporter(writing))
+        _daemon(config, Reporter(writing), survivors)
     os.wait()
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -85,7 +88,29 @@ def stop(cluster: str) -> None:
         time.sleep(0.01)
 
 
-def _daemon(config: ClusterConfig, reporter: Reporter) -> NoReturn:
+def take_over(config: ClusterConfig, lock: int) -> NoReturn:
+    """Become the supervisor of ``config``, after another one that was killed; called by its
+    watchdog, which has taken its ``lock``."""
+    paths, code = ClusterPaths(config.name), 1
+    try:
+        os.setsid()
+        redirect(paths.log("supervisor"))
+        kit_log.setup()
+        log.warning("the supervisor was killed, taking over", **fields(pid=os.getpid()))
+        survivors = adoption.find(config, paths)
+        if survivors is None:
+            log.error("there is nothing to take over; muntin up begins anew")
+        else:
+            _run(config, paths, Reporter(os.open(os.devnull, os.O_WRONLY)), survivors)
+            code = 0
+        os.close(lock)
+    except BaseException:
+        log.exception("supervisor failed; muntin up tries again")
+    finally:
+        os._exit(code)
+
+
+def _daemon(config: ClusterConfig, reporter: Reporter, survivors: Survivors | None) -> NoReturn:
     paths = ClusterPaths(config.name)
     code = 1
     try:
@@ -96,19 +121,22 @@ def _daemon(config: ClusterConfig, reporter: Reporter) -> NoReturn:
         paths.logs.mkdir(parents=True, exist_ok=True)
         redirect(paths.log("supervisor"))
         kit_log.setup()
-        _run(config, paths, reporter)
+        _run(config, paths, reporter, survivors)
         os.close(lock)
         code = 0
     except BaseException as err:
         log.exception("supervisor failed")
-        leftovers.remove_runtime(config.name)
+        if survivors is None:
+            leftovers.remove_runtime(config.name, by_supervisor=True)
         reporter.fail(err)
     finally:
         reporter.close()
         os._exit(code)
 
 
-def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None:
+def _run(
+    config: ClusterConfig, paths: ClusterPaths, reporter: Reporter, survivors: Survivors | None
+) -> None:
     signals = _Signals()
     table = ProcessTable(paths.logs, paths.run)
 
@@ -121,7 +149,11 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
         if signals.stopping:
             raise KeyboardInterrupt
 
-    launch.launch(config, paths, table, step)
+    if survivors is None:
+        launch.launch(config, paths, table, step)
+    else:
+        with step("processes that still run"):
+            launch.adopt(config, paths, table, survivors)
     reporter.send(Report(kind="up"))
     reporter.close()
     gc.collect()
@@ -129,7 +161,7 @@ def _run(config: ClusterConfig, paths: ClusterPaths, reporter: Reporter) -> None
     log.info("stopping")
     for names in launch.stop_order(list(table.states)):
         table.stop(names)
-    leftovers.kill_processes(paths)  # containers; we are their subreaper
+    leftovers.kill_processes(paths, by_supervisor=True)  # containers; we are their subreaper
     table.reap()
 
 
@@ -141,7 +173,8 @@ def _watch(paths: ClusterPaths, table: ProcessTable, signals: _Signals, watchdog
         try:
             due = table.restart_due()
             record.write(table)
-            signals.wait(min(watchdog.period_s, _HOUSEKEEPING_S if due is None else due))
+            wait_s = min(watchdog.period_s, _HOUSEKEEPING_S if due is None else due)
+            signals.wait(wait_s, table.descriptors())
             table.reap()
             now = time.monotonic()
             if now >= look_at:
@@ -182,17 +215,7 @@ class _Record:
         Raises:
             OSError: it is not written.
         """
-        rows = [
-            {
-                "name": state.component.name,
-                "pid": state.pid,
-                "restarts": state.restarts,
-                "lastExit": state.last_exit,
-                "silentSince": state.silent_since,
-            }
-            for state in table.states.values()
-        ]
-        data = json.dumps({"supervisor": os.getpid(), "components": rows}, indent=1).encode()
+        data = json.dumps(adoption.document(table.states.values()), indent=1).encode()
         if data != self._written:
             files.put_padded(self._path, data)
             self._written = data
@@ -222,10 +245,11 @@ class _Signals:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
-    def wait(self, seconds: float) -> None:
-        """Return when a signal came or the time is over."""
-        ready, _, _ = select.select([self._reading], [], [], max(0.0, seconds))
-        if ready:
+    def wait(self, seconds: float, others: Sequence[int] = ()) -> None:
+        """Return when a signal came, one of ``others`` can be read, or the time is over."""
+        own = self._reading.fileno()
+        ready, _, _ = select.select([own, *others], [], [], max(0.0, seconds))
+        if own in ready:
             with suppress(BlockingIOError):
                 self._reading.recv(4096)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from muntin.cluster import (
     admin,
+    adoption,
     config_store,
     images,
     kubeconfig,
@@ -22,12 +24,13 @@ from muntin.cluster import (
 )
 from muntin.cluster.admin import NodeRow
 from muntin.cluster.config import ClusterConfig
+from muntin.cluster.messages import Report
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.progress import Progress, step
 from muntin.cluster.readiness import Waiter
 from muntin.kit.errors import Conflict, Internal
 
-_LOCK_WAIT_S, _LOCK_POLL_S = 30.0, 0.1
+_LOCK_WAIT_S, _LOCK_POLL_S, _TAKE_OVER_S = 30.0, 0.1, 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,18 +80,24 @@ def up(config: ClusterConfig, options: UpOptions, progress: Progress) -> Outcome
             )
         if options.snapshot is not None:
             snapshot.check(config, options.snapshot)
-        was_up = bool(supervisor.running(config.name))
+        was_up = _is_up(place)
+        survivors = None if was_up else adoption.find(config, place)
         with step(progress, "kubeconfig readable"):
             kubeconfig.check(target)
         try:
-            since = 0.0 if was_up else time.time()
-            if not was_up:
+            all_run = was_up or (
+                survivors is not None and all(row.pid for row in survivors.values())
+            )
+            since = 0.0 if all_run else time.time()
+            if survivors is not None:
+                _show(supervisor.start(config, survivors), progress)
+            elif not was_up:
                 _start(config, options, progress)
             nodes = _wait(config, options, progress, since)
             with step(progress, f"kubectl context {config.context}"):
                 kubeconfig.install(admin.access(config), target, place.state / "kubeconfig.undo")
         except BaseException:
-            if not options.retain and not was_up:
+            if not options.retain and not was_up and survivors is None:
                 supervisor.stop(config.name)
                 leftovers.remove_runtime(config.name)
                 if stored is None:
@@ -149,7 +158,21 @@ def _start(config: ClusterConfig, options: UpOptions, progress: Progress) -> Non
     if options.snapshot is not None:
         with step(progress, "objects of the snapshot"):
             snapshot.put_back(config, options.snapshot)
-    for report in supervisor.start(config):
+    _show(supervisor.start(config), progress)
+
+
+def _is_up(place: ClusterPaths) -> bool:
+    """Whether the cluster has a supervisor; a watchdog that takes over is waited for."""
+    deadline = time.monotonic() + _TAKE_OVER_S
+    while not supervisor.running(place.name):
+        if not place.control.exists() or time.monotonic() > deadline:
+            return False
+        time.sleep(_LOCK_POLL_S)
+    return True
+
+
+def _show(reports: Iterable[Report], progress: Progress) -> None:
+    for report in reports:
         match report.kind:
             case "begin":
                 progress.begin(report.text)
