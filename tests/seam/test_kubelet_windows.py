@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -72,8 +73,10 @@ class Bench:
 
     async def until(self, name: str, holds: Callable[[Any], Any]) -> Any:
         async def look() -> Any:
-            pod = await self.client.get(PODS, name, "default")
-            return pod if holds(pod.get("status") or {}) else None
+            with contextlib.suppress(NotFound):
+                pod = await self.client.get(PODS, name, "default")
+                return pod if holds(pod.get("status") or {}) else None
+            return None
 
         return await self.eventually(look)
 
@@ -114,6 +117,7 @@ async def bench(tmp_path: Path, reserved: dict[str, str]) -> AsyncIterator[Bench
                     profile, NODE, cpus=8, memory_bytes=16 << 30, storage_bytes=100 << 30
                 ),
                 files=WindowsNodeFiles(drive),
+                static_pod_path="C:\\etc\\kubernetes\\manifests",
                 cluster_dns=("10.96.0.10",),
                 annotations={"muntin.dev/emulated": "true"},
                 reserved=reserved,
@@ -286,6 +290,50 @@ def test_what_the_runtime_is_sent(tmp_path: Path) -> None:
             return not bench.fake.containers and not bench.fake.sandboxes
 
         await bench.eventually(removed)
+
+    on_bench(tmp_path, test)
+
+
+def test_static_pods_run_and_are_shown(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        folder = bench.drive / "etc/kubernetes/manifests"
+
+        async def is_there() -> bool:
+            return folder.is_dir()
+
+        await bench.eventually(is_there)
+        (folder / ".hidden").write_text("{")
+        (folder / "bad.yaml").write_text("kind: Pod")
+        (folder / "loop.yaml").symlink_to("/dev/zero")
+        pod = {
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "own"},
+            "spec": {"containers": [{"name": "web", "image": IMAGE}]},
+        }  # fmt: skip
+        (folder / "own.yaml").write_text(json.dumps(pod))
+        name = f"own-{NODE}"
+        mirror = await bench.until(name, is_running)
+        (first,) = mirror["status"]["containerStatuses"]
+        uid = mirror["metadata"]["annotations"]["kubernetes.io/config.mirror"]
+        (sandbox,) = bench.fake.sandboxes.values()
+        assert sandbox["labels"]["io.kubernetes.pod.uid"] == uid
+        await bench.client.delete(PODS, name, "default")
+
+        async def shown_again() -> Any:
+            with contextlib.suppress(NotFound):
+                found = await bench.client.get(PODS, name, "default")
+                rows = (found.get("status") or {}).get("containerStatuses")
+                return rows if found["metadata"]["uid"] != mirror["metadata"]["uid"] else None
+            return None
+
+        (again,) = await bench.eventually(shown_again)
+        assert again["containerID"] == first["containerID"]
+        (folder / "own.yaml").unlink()
+
+        async def gone() -> bool:
+            items = (await bench.client.list(PODS, "default")).items
+            return not items and not bench.fake.containers and not bench.fake.sandboxes
+
+        await bench.eventually(gone)
 
     on_bench(tmp_path, test)
 

@@ -14,6 +14,11 @@ from muntin.seams.kube.client import Client
 from muntin.seams.kube.http import HttpTransport, ServerConfig
 
 EMULATED = "muntin.dev/emulated"
+MANIFESTS = {
+    Os.LINUX: ("/etc", "kubernetes", "manifests"),
+    Os.WINDOWS: ("C:\\etc", "kubernetes", "manifests"),
+}
+"""The node's folder of static pods, where kubeadm has it."""
 
 
 def client(config: ClusterConfig, certificate: str) -> Client:
@@ -55,6 +60,7 @@ def kubelet_config(
         taints=tuple(
             {"key": row.key, "value": row.value, "effect": row.effect} for row in node.taints
         ),
+        static_pod_path=platform.join(*MANIFESTS[node.os]),
         cluster_dns=(str(net.dns_service_ip),),
         cluster_domain=net.dns_domain,
         image_gc=node.kubelet.image_gc,

@@ -37,7 +37,8 @@ class KubeletConfig:
     containers that say nothing the runtime's filter of system calls, ``pod_pids_limit`` is how many
     processes and threads a pod may have, -1 for any number (Linux only). ``image_gc``
     says when images are removed, and ``infra_image`` which one never, as the runtime makes
-    sandboxes of it.
+    sandboxes of it. ``static_pod_path`` is the folder of the node whose manifests run without the
+    API; empty for none.
     """
 
     node_name: str
@@ -59,6 +60,7 @@ class KubeletConfig:
     serving_certificate: str = ""
     serving_key: str = ""
     client_ca: str = ""
+    static_pod_path: str = ""
     max_pods: int = 110
     image_gc: ImageGcPolicy = OFF
     infra_image: str = ""

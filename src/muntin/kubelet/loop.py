@@ -33,6 +33,8 @@ from muntin.kubelet.objects import ObjectCache
 from muntin.kubelet.orphans import remove_orphan
 from muntin.kubelet.relist import Relist
 from muntin.kubelet.server import KubeletServer
+from muntin.kubelet.static_manifest import is_mirror
+from muntin.kubelet.static_pods import StaticPods
 from muntin.kubelet.status import Note
 from muntin.kubelet.volumes.mounter import VolumeMounter
 from muntin.kubelet.volumes.tokens import TokenSource
@@ -62,6 +64,10 @@ class Kubelet:
         self.node = NodeAgent(self.context)
         self.workers: dict[str, PodWorker] = {}
         self.relist = Relist(cri, clock, config.relist_interval_s, self._wake, self._seen)
+        self._statics = StaticPods(
+            context=self.context, node=self.node, informer=self._pods,
+            admitted=self._admit_static, ended=self._static_ended,
+        )  # fmt: skip
         self._admitting: set[str] = set()
         self._removing: set[str] = set()
         self._group: supervised.Group | None = None
@@ -79,7 +85,9 @@ class Kubelet:
             group.start("kubelet-server", lambda: KubeletServer(self).run())
             await self._services.synced.wait()
             await self._pods.synced.wait()
+            self._statics.read()
             self._remove_directories()
+            group.start("kubelet-static-pods", self._statics.run)
             group.start("kubelet-runtime-events", self.relist.run_events)
             group.start("kubelet-relist", self.relist.run)
             config = self.context.config
@@ -91,6 +99,8 @@ class Kubelet:
         """The worker of the pod that has the name now; those that had it may still be ending."""
         key = f"{namespace}/{name}"
         now = self._pods.get(key)
+        if (static := self._statics.worker(key)) is not None:
+            return static
         if now is not None:
             return self.workers.get(now["metadata"]["uid"])
         ending = [worker for worker in self.workers.values() if _key(worker.pod) == key]
@@ -100,6 +110,9 @@ class Kubelet:
 
     def _pod_changed(self, pod: Object, _before: Object | None) -> None:
         uid = pod["metadata"]["uid"]
+        if is_mirror(pod):
+            self._statics.mirror_changed(pod)
+            return
         gone = self._pods.get(_key(pod)) is not pod
         worker = self.workers.get(uid)
         if worker is not None:
@@ -146,10 +159,25 @@ class Kubelet:
         current = self._pods.get(_key(pod))
         if current is None or current["metadata"]["uid"] != uid:
             return None
-        worker = self.workers[uid] = PodWorker(
+        return self._new_worker(current, verdict)
+
+    async def _admit_static(self, pod: Object) -> PodWorker:
+        """The worker of a pod that the API does not know."""
+        verdict = await self._verdict(pod)
+        return self._new_worker(pod, verdict, is_static=True)
+
+    def _static_ended(self, worker: PodWorker) -> None:
+        self.workers.pop(worker.uid, None)
+        self._wake_deferred()
+
+    def _new_worker(
+        self, pod: Object, verdict: Note | None, *, is_static: bool = False
+    ) -> PodWorker:
+        worker = self.workers[pod["metadata"]["uid"]] = PodWorker(
             self.context,
-            current,
+            pod,
             verdict,
+            is_static=is_static,
             judge=lambda pod: self._rejection(pod, self.node.node),
             freed=self._wake_deferred,
         )
@@ -193,8 +221,8 @@ class Kubelet:
             worker.wake()
 
     def _seen(self, uids: set[str]) -> None:
-        """Remove every pod that the runtime has and the API has not."""
-        known = {pod["metadata"]["uid"] for pod in self._pods}
+        """Remove every pod that the runtime has and neither the API nor the node's folder has."""
+        known = {pod["metadata"]["uid"] for pod in self._pods} | self._statics.uids
         for uid in uids - known - self.workers.keys() - self._removing:
             if self._group is not None:
                 self._removing.add(uid)
@@ -208,7 +236,7 @@ class Kubelet:
 
     def _remove_directories(self) -> None:
         """Remove the directories of pods that went while no kubelet ran."""
-        known = {pod["metadata"]["uid"] for pod in self._pods} | self.workers.keys()
+        known = {pod["metadata"]["uid"] for pod in self._pods} | self._statics.uids
         for uid in set(self.context.volumes.pods_on_disk()) - known:
             self._removing.add(uid)
             if self._group is not None:

@@ -36,10 +36,13 @@ class Platform:
             return is_open_on_linux(feature, self.kubernetes)
         return is_open(feature, self.profile)
 
+    @property
+    def kubelet_version(self) -> Version:
+        return self.kubernetes if self.profile is None else self.profile.kubernetes
+
     def kubelet_has(self, feature: KubeletFeature) -> bool:
         """Whether a kubelet of this version has ``feature``, on either system."""
-        version = self.kubernetes if self.profile is None else self.profile.kubernetes
-        return is_in(feature, version)
+        return is_in(feature, self.kubelet_version)
 
     def join(self, *parts: str) -> str:
         return ntpath.join(*parts) if self.is_windows else posixpath.join(*parts)

@@ -26,7 +26,11 @@ RETRY_S = 1.0
 class StatusWriter:
     """One per pod; :meth:`put` never waits. Run :meth:`run` beside the pod's worker."""
 
-    def __init__(self, client: KubeClient, clock: Clock, pod: Object) -> None:
+    def __init__(
+        self, client: KubeClient, clock: Clock, pod: Object, *, is_there: bool = True
+    ) -> None:
+        """Without ``is_there`` the API has to show the pod first: see `observe`."""
+        self._is_there = is_there
         self._client = client
         self._clock = clock
         self._pod = pod
@@ -50,8 +54,11 @@ class StatusWriter:
     def observe(self, pod: Object) -> None:
         """The API server has ``pod`` now; an older state than the one last written is ignored."""
         if _revision(pod) >= self._revision:
-            self._pod = pod
+            is_new = pod["metadata"]["uid"] != self._pod["metadata"]["uid"] or not self._is_there
+            self._pod, self._is_there = pod, True
             self._server = dict(pod.get("status") or {})
+            if is_new:  # another mirror of a static pod, which has no status yet
+                self._changed.set()
 
     def put(self, status: Status) -> None:
         if status == self._wanted:
@@ -71,7 +78,7 @@ class StatusWriter:
             await self._changed.wait()
             self._changed.clear()
             status = self._wanted
-            if status is None:
+            if status is None or not self._is_there:
                 continue
             try:
                 await self._send(status)

@@ -66,6 +66,7 @@ class PodWorker:
 
     def __init__(
         self, context: Context, pod: Object, verdict: Note | None = None, *,
+        is_static: bool = False,
         judge: Judge = lambda _: None, freed: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self.pod = pod
@@ -77,7 +78,7 @@ class PodWorker:
         self._was_terminal = is_terminal(pod)
         self._wake = asyncio.Event()
         self._ending = asyncio.Event()
-        self._status = StatusWriter(context.client, context.clock, pod)
+        self._status = StatusWriter(context.client, context.clock, pod, is_there=not is_static)
         self._notes: dict[str, Note] = {}
         self._retry_at: dict[str, float] = {}
         self._failures = 0
@@ -100,8 +101,12 @@ class PodWorker:
             self._ending.set()
         self._wake.set()
 
+    def mirrored(self, mirror: Object) -> None:
+        """The API shows this static pod by ``mirror``, which gets its status."""
+        self._status.observe(mirror)
+
     def removed(self) -> None:
-        """The API has the pod no more."""
+        """The API, or the node's folder, has the pod no more."""
         self._gone = True
         self._ending.set()
         self._wake.set()
