@@ -9,12 +9,15 @@ import pytest
 from dnslib import QTYPE, RCODE, DNSRecord
 from traffic_lab import NO_ROUTE, PORT, REFUSED, SILENT, service_object
 
+from muntin.cluster import egress
+from muntin.cluster.fabric_plan import RELAY_GATEWAY
 from muntin.kit import netns
 from muntin.model.windows import Feature
 
 DNS = "10.96.0.10"
 OUTSIDE = "192.0.2.10"
 HTTP_PORT = 8081
+HOST_PORT = 8082
 # Windows has the one suffix of its namespace, and takes a name with a dot as it stands.
 NAMES = {
     "to-l2": (True, True),
@@ -176,6 +179,19 @@ def test_pods_reach_what_the_host_reaches(traffic):
         text = traffic.run_in(pod, *command)
         assert expected in text
         assert expected or "Example Domain" not in text
+
+
+def test_no_listener_of_the_host_is_reached(traffic):
+    """Neither on its loopback, nor on its own addresses, nor by the relay's name for it."""
+    host, port = traffic.place("shell"), traffic.cluster.port
+    names = {*map(str, [*egress.host_addresses(), RELAY_GATEWAY])}
+    with traffic.serving(host, HOST_PORT):
+        assert host.tcp("127.0.0.1", HOST_PORT).startswith("shell")
+        for source in ("l1", "w1", "lin01", "win01", "outside", "master"):
+            for name in sorted(names):
+                for number in (HOST_PORT, port):
+                    answer = traffic.place(source).tcp(name, number, wait_s=0.3)
+                    assert answer in (REFUSED, SILENT, NO_ROUTE), (source, name, number)
 
 
 def test_what_a_windows_node_means_for_a_service_never_leaves_the_router(traffic):

@@ -283,7 +283,7 @@ class TrafficLab:
         """A pod, a node, ``master``, ``outside`` or the user's ``shell``."""
         if name == "shell":
             return Place(name, None)
-        return self.pods.get(name) or Place(name, f"muntin-{self.cluster.name}-{name}")
+        return self.pods.get(name) or Place(name, ClusterPaths(self.cluster.name).netns(name))
 
     @contextlib.contextmanager
     def serving(self, place: Place, port: int = PORT) -> Iterator[None]:

@@ -78,7 +78,9 @@ class NodeConfig:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Networking:
     """Addresses of the cluster. ``api_server_port`` is the one on 127.0.0.1 of the host;
-    ``load_balancer_subnet`` is for Services of type LoadBalancer."""
+    ``load_balancer_subnet`` is for Services of type LoadBalancer. Of what ``egress`` lets pods
+    reach, ``egress_deny`` is refused; ``egress_allow`` wins over it and over what is refused by
+    default."""
 
     pod_subnet: IPv4Network
     service_subnet: IPv4Network
@@ -87,6 +89,8 @@ class Networking:
     dns_domain: str
     api_server_port: int
     egress: bool
+    egress_allow: tuple[IPv4Network, ...] = ()
+    egress_deny: tuple[IPv4Network, ...] = ()
     load_balancer_subnet: IPv4Network = LOAD_BALANCER_SUBNET
 
     @property

@@ -2,20 +2,30 @@
 reaches what the host can reach.
 
 The relay (slirp4netns) runs in the host's namespace as an ordinary client of its network; nothing
-of the host is changed, and the host's loopback stays out of reach.
+of the host is changed. So ``outside`` refuses what only the host may reach: its loopback, its own
+addresses as they are at ``up``, and link-local ones, where clouds answer with credentials. The
+Cluster file may refuse more, or allow some of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, collapse_addresses
 from pathlib import Path
 
 from muntin.cluster.config import ClusterConfig, Networking, Os
-from muntin.cluster.fabric_plan import RELAY_DNS, RELAY_LINK, ROUTER_OUT, UPLINK
+from muntin.cluster.fabric_plan import RELAY_DNS, RELAY_GATEWAY, RELAY_LINK, ROUTER_OUT, UPLINK
 from muntin.cluster.paths import ClusterPaths
 from muntin.cluster.process_table import Component
 from muntin.kit import netns, nft
+from muntin.kit.rtnetlink import RouteSocket
 
 _RESOLV_CONF = Path("/etc/resolv.conf")
+NEVER_WORLD = tuple(
+    IPv4Network(text)
+    for text in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", f"{RELAY_GATEWAY}/32")
+)
+"""This host, its loopback, what is on its link alone, and the relay's name for the host."""
 
 
 def prepare(config: ClusterConfig) -> None:
@@ -28,7 +38,7 @@ def prepare(config: ClusterConfig) -> None:
             _lead_resolver(paths.netns(node.name))
     nft.run(edge_rules(config.networking), paths.netns("tor"))
     if config.networking.egress:
-        nft.run(relay_rules(config.networking), paths.netns("outside"))
+        nft.run(relay_rules(config.networking, host_addresses()), paths.netns("outside"))
 
 
 def pod_rules(net: Networking) -> str:
@@ -50,14 +60,38 @@ def edge_rules(net: Networking) -> str:
     return _table(f"chain edge {{ type filter hook forward priority filter;\n  {rule}\n }}")
 
 
-def relay_rules(net: Networking) -> str:
-    """``outside`` hands the relay only what is for the world. Pure."""
-    inside = f"{net.pod_subnet}, {net.service_subnet}"
-    refuse = f'oifname "{RELAY_LINK}" ip daddr {{ {inside} }} reject'
-    return _table(
-        f"chain out {{ type filter hook output priority filter;\n  {refuse}\n }}\n "
-        + _post(f'oifname "{RELAY_LINK}" masquerade')
+def relay_rules(net: Networking, host: Iterable[IPv4Address]) -> str:
+    """``outside`` hands the relay only what is for the world; ``host`` are the host's own. Pure.
+
+    The first rule that fits holds: addresses of the cluster are nobody's outside, names are always
+    resolved, then what the Cluster file allows, and what it or the default refuses.
+    """
+    own = (IPv4Network(address) for address in host)
+    allowed, refused = net.egress_allow, (*NEVER_WORLD, *own, *net.egress_deny)
+    rules = [
+        _to([net.pod_subnet, net.service_subnet], "reject"),
+        f"ip daddr {RELAY_DNS} meta l4proto {{ tcp, udp }} th dport 53 accept",
+        *([_to(allowed, "accept")] if allowed else []),
+        _to(refused, "reject"),
+    ]
+    lines = "".join(f'\n  oifname "{RELAY_LINK}" {rule}' for rule in rules)
+    chains = (
+        f"chain {name} {{ type filter hook {name} priority filter;{lines}\n }}\n "
+        for name in ("output", "forward")
     )
+    return _table("".join(chains) + _post(f'oifname "{RELAY_LINK}" masquerade'))
+
+
+def host_addresses() -> list[IPv4Address]:
+    """The IPv4 addresses of this process's network namespace, which must be the host's."""
+    with RouteSocket() as routes:
+        return [a.ip for a in routes.addresses() if isinstance(a, IPv4Interface)]
+
+
+def _to(destinations: Iterable[IPv4Network], verdict: str) -> str:
+    """A rule for packets to them; those inside another are left out, as nftables wants it."""
+    rows = ", ".join(str(row) for row in collapse_addresses(destinations))
+    return f"ip daddr {{ {rows} }} {verdict}"
 
 
 def resolver_rules(resolv_conf: str) -> str:

@@ -88,6 +88,8 @@ class Draft:
     dns_domain: str = "cluster.local"
     api_server_port: int = API_PORT
     egress: bool = True
+    egress_allow: list[str] = field(default_factory=list)
+    egress_deny: list[str] = field(default_factory=list)
     nodes: list[NodeDraft] | None = None
     access: AccessConfig = field(default_factory=AccessConfig)
     admission: AdmissionConfig = field(default_factory=AdmissionConfig)
@@ -272,6 +274,15 @@ def _networking(draft: Draft) -> Networking:
         dns_domain=draft.dns_domain,
         api_server_port=draft.api_server_port,
         egress=draft.egress,
+        egress_allow=_subnets(draft, "networking.egress.allow", draft.egress_allow),
+        egress_deny=_subnets(draft, "networking.egress.deny", draft.egress_deny),
+    )
+
+
+def _subnets(draft: Draft, path: str, texts: list[str]) -> tuple[IPv4Network, ...]:
+    return tuple(
+        draft.checked(f"{path}[{index}]", partial(_subnet, text))
+        for index, text in enumerate(texts)
     )
 
 

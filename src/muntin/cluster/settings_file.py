@@ -158,8 +158,22 @@ def _networking(draft: Draft, mapping: Mapping) -> None:
         draft.api_server_port = port.integer()
         draft.origins[port.field] = port
     if (egress := mapping.take("egress")) is not None:
-        draft.egress = egress.boolean()
+        _egress(draft, egress)
     mapping.finish()
+
+
+def _egress(draft: Draft, place: Place) -> None:
+    """``true``, ``false``, or which addresses pods reach, and which not."""
+    if not place.is_mapping:
+        draft.egress = place.boolean()
+        return
+    section = place.mapping()
+    for key, target in (("allow", draft.egress_allow), ("deny", draft.egress_deny)):
+        if (rows := section.take(key)) is not None:
+            for row in rows.items():
+                target.append(row.text())
+                draft.origins[row.field] = row
+    section.finish()
 
 
 def _node(draft: Draft, mapping: Mapping) -> NodeDraft:

@@ -47,6 +47,10 @@ class Place:
             raise self.wrong(f"must be a mapping of keys to values, not {_kind(self.node)}")
         return Mapping(self.file, self.node, self.field)
 
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.node, yaml.MappingNode)
+
     def items(self) -> Iterator[Place]:
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.wrong(f"must be a list (lines that begin with '-'), not {_kind(self.node)}")
