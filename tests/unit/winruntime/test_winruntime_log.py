@@ -1,11 +1,17 @@
 """The CRI log's lines. Source: kubernetes "CRI: Log management"; containerd's limit of 16 KiB."""
 
+import contextlib
+import os
+import select
+import socket
+import time
 from pathlib import Path
 
 import pytest
 
 from muntin.kit.errors import Invalid
-from muntin.winruntime.shim.frames import FrameReader, frame
+from muntin.winruntime.shim.attach import MAX_INPUT_BYTES, Attached
+from muntin.winruntime.shim.frames import STDIN, FrameReader, frame, line
 from muntin.winruntime.shim.log import MAX_LINE_BYTES, CriLog, timestamp
 
 
@@ -82,3 +88,49 @@ def test_frames_are_cut_from_any_pieces() -> None:
         (1, b"ab"),
         (0, b""),
     ]
+
+
+def test_a_flood_of_short_lines_takes_time_by_its_length(tmp_path: Path) -> None:
+    log = CriLog(str(tmp_path), "0.log", 1 << 30)
+    before = time.process_time()
+    log.write("stdout", b"\n" * 400_000)
+    assert time.process_time() - before < 3.0  # with a copy for each line: a minute
+    log.close()
+    assert len(lines(tmp_path / "0.log")) == 400_000
+
+
+def test_output_without_a_newline_is_held_to_the_length_of_a_line(tmp_path: Path) -> None:
+    log = CriLog(str(tmp_path), "0.log", 1 << 20)
+    for _ in range(1000):
+        log.write("stdout", b"x" * 65536)
+        log.write("stderr", b"y" * 65536)
+        assert sum(map(len, log._pending.values())) <= 2 * MAX_LINE_BYTES
+    log.close()
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 2 << 20
+
+
+def test_users_are_not_read_while_a_program_does_not_read(tmp_path: Path) -> None:
+    attached = Attached(str(tmp_path / "s"), CriLog("", "", 0))
+    theirs, ours = os.pipe()
+    os.set_blocking(ours, False)
+    attached.take_input(ours, once=False)
+    with socket.socket(socket.AF_UNIX) as user:
+        user.connect(str(tmp_path / "s"))
+        user.setblocking(False)
+        user.send(line({"op": "attach"}))
+        sent = 0
+        for _ in range(500):
+            with contextlib.suppress(BlockingIOError):
+                sent += user.send(frame(STDIN, b"k" * 65536))
+            readable, writable, _ = select.select(attached.readers(), attached.writers(), [], 0)
+            attached.serve(readable, writable)
+        assert len(attached.readers()) == 1  # the listener
+        assert len(attached._pending_input) < 2 * MAX_INPUT_BYTES
+        assert sent < 4 * MAX_INPUT_BYTES
+        while attached._pending_input:
+            os.read(theirs, 1 << 20)
+            attached.serve([], attached.writers())
+        assert len(attached.readers()) == 2
+    attached.close()
+    os.close(theirs)
+    os.close(ours)

@@ -26,6 +26,8 @@ from muntin.winruntime.shim.log import CriLog
 READ_BYTES = 64 * 1024
 MAX_BEHIND_BYTES = 8 << 20
 """A user whose connection is that far behind is dropped: the program must not wait for it."""
+MAX_INPUT_BYTES = 1 << 20
+"""Input that waits for a program which does not read; then users are not read from."""
 
 
 class _Client:
@@ -62,8 +64,11 @@ class Attached:
         self._input, self._once, self._terminal = fd, once, terminal
 
     def readers(self) -> list[int]:
-        """Descriptors to wait on for reading."""
-        return [self._listener.fileno(), *self._clients]
+        """Descriptors to wait on for reading; users type no faster than the program reads."""
+        if len(self._pending_input) < MAX_INPUT_BYTES:
+            return [self._listener.fileno(), *self._clients]
+        others = [fd for fd, client in self._clients.items() if not client.attached]
+        return [self._listener.fileno(), *others]
 
     def writers(self) -> list[int]:
         """Descriptors to wait on for writing."""

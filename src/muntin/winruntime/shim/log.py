@@ -66,18 +66,18 @@ class CriLog:
         """Log what ``stream`` ("stdout" or "stderr") said; unfinished lines wait for their end."""
         data = self._pending[stream] + data
         stamp = timestamp(time.time_ns())
-        lines = []
-        while True:
-            end = data.find(b"\n", 0, MAX_LINE_BYTES + 1)
+        lines, at = [], 0
+        while True:  # each byte is looked at and copied once, however short the lines are
+            end = data.find(b"\n", at, at + MAX_LINE_BYTES + 1)
             if end >= 0:
-                text, data = data[:end], data[end + 1 :]
-                lines.append(_line(stamp, stream, b"F", text.removesuffix(b"\r")))
-            elif len(data) > MAX_LINE_BYTES:
-                text, data = data[:MAX_LINE_BYTES], data[MAX_LINE_BYTES:]
-                lines.append(_line(stamp, stream, b"P", text))
+                lines.append(_line(stamp, stream, b"F", data[at:end].removesuffix(b"\r")))
+                at = end + 1
+            elif len(data) - at > MAX_LINE_BYTES:
+                lines.append(_line(stamp, stream, b"P", data[at : at + MAX_LINE_BYTES]))
+                at += MAX_LINE_BYTES
             else:
                 break
-        self._pending[stream] = data
+        self._pending[stream] = data[at:]
         self._append(b"".join(lines))
 
     def close(self) -> None:
