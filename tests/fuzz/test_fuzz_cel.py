@@ -19,6 +19,7 @@ EXPRESSIONS = (
     "self.any.a[0].b == null && int('12') + uint('3') == 15 && double('1e3') == 1000.0",
     "format.dns1123Label().validate('a') == optional.none() && base64.decode('YQ==') == b'a'",
     "[1, 2, 3].sum() + [3, 1].min() == 7 && [[1], [2]].flatten().isSorted()",
+    "self.names && self.replicas || 'a'",
     "cel.bind(x, self.names, x.size() + x.size()) == 4 && self.names.indexOf('a') == 0",
 )
 ROW = cel.Shape("object", "Row", fields={"count": cel.Shape("int"), "when": cel.Shape("timestamp")})

@@ -55,7 +55,7 @@ EXPRESSIONS = ("(" * 5_000 + "1" + ")" * 5_000, "!" * 5_000 + "true", "-" * 5_00
                "1 / 0 == 1", f"semver('{MANY}.1.1') == semver('1.1.1')", "quantity('1e9999') == 1",
                "ip('٣.1.1.1') == ip('1.1.1.1')", "url('http://a:²') == url('/')", "\u0000", "",
                "'\\U00110000' == ''", "b'\\xff' == b''", "0x" + "f" * 5_000 + " == 1",
-               "ternary ? " * 500)  # fmt: skip
+               "ternary ? " * 500, "true && 'a'", "1 || true", "!1", "'a' ? 1 : 2")  # fmt: skip
 FORMATS = ("date", "date-time", "duration", "byte", "uri", "email", "ipv4", "ipv6", "cidr", "mac",
            "uuid", "isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor",
            "hostname", "bsonobjectid", "password", "int32", "float")  # fmt: skip

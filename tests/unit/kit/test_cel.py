@@ -189,6 +189,20 @@ def test_ordinary_expressions_do_not_grow_too_much(environment, expression):
     assert environment.compile(expression).result == "bool"
 
 
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("true && 'a'", "1:9: expected type 'bool' but found 'string'"),
+        ("self.replicas || true", "1:5: expected type 'bool' but found 'int'"),
+    ],
+)
+def test_a_side_that_is_no_bool_is_named_with_its_place(expression, message):
+    plain = Environment({"self": SELF}, [])
+    with pytest.raises(CompileError) as caught:
+        plain.compile(expression)
+    assert message in caught.value.message
+
+
 def test_depth_and_length_have_an_end(environment):
     for text in ("(" * 500 + "1" + ")" * 500, "'" + "x" * 100_000 + "'"):
         with pytest.raises(CompileError):

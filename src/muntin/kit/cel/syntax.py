@@ -11,7 +11,8 @@ from typing import Any
 
 from muntin.kit.protobuf import raw_fields
 
-_ANY_VALUE = 2
+_ANY_TYPE, _ANY_VALUE = 1, 2
+_PARSED_EXPR, _PARSED_SOURCE = 2, 3
 _REFERENCES, _TYPES, _EXPR, _SOURCE, _POSITIONS = 2, 3, 4, 5, 4
 _PRIMITIVES = ("", "bool", "int", "uint", "double", "string", "bytes")
 _WELL_KNOWN = ("", "any", "timestamp", "duration")
@@ -66,7 +67,7 @@ class Loop:
 
 def read(serialized: bytes) -> Expr:
     """The tree of a compiled expression, which may not have been checked."""
-    checked = _fields(_fields(serialized)[_ANY_VALUE][0])
+    checked = _message(serialized)
     reader = _Reader(
         {key: _overloads(value) for key, value in _entries(checked.get(_REFERENCES, ()))},
         {key: _type(value) for key, value in _entries(checked.get(_TYPES, ()))},
@@ -74,9 +75,19 @@ def read(serialized: bytes) -> Expr:
     return reader.expr(checked[_EXPR][0])
 
 
+def _message(serialized: bytes) -> Fields:
+    """The fields of a CheckedExpr; a ParsedExpr has no types, and other numbers for the rest."""
+    holder = _fields(serialized)
+    found = _fields(holder[_ANY_VALUE][0])
+    if not holder[_ANY_TYPE][0].endswith(b"ParsedExpr"):
+        return found
+    numbers = {_EXPR: _PARSED_EXPR, _SOURCE: _PARSED_SOURCE}
+    return {number: found[parsed] for number, parsed in numbers.items() if parsed in found}
+
+
 def positions(serialized: bytes) -> dict[int, int]:
     """Where the expressions of a compiled text begin, by their numbers."""
-    checked = _fields(_fields(serialized)[_ANY_VALUE][0])
+    checked = _message(serialized)
     source = _fields(checked.get(_SOURCE, [b""])[0])
     rows = (_fields(row) for row in source.get(_POSITIONS, ()))
     return {row[1][0]: row.get(2, [0])[0] for row in rows if 1 in row}

@@ -9,7 +9,7 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from muntin.kit.errors import Invalid
 
@@ -18,6 +18,8 @@ Object = dict[str, Any]
 VERSIONS = ("v1", "v1beta1")
 GROUP = "admission.k8s.io"
 JSON_PATCH = "JSONPatch"
+T = TypeVar("T", list[Any], dict[str, Any])
+_JSON = {list: "array", dict: "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,23 @@ def verdict(answer: Mapping[str, Any], version: str, uid: str, *, mutating: bool
         allowed=response.get("allowed") is True,
         status=dict(status) if isinstance(status, Mapping) else {},
         patch=patch,
-        warnings=[text for text in response.get("warnings") or () if isinstance(text, str)],
-        audit_annotations=dict(response.get("auditAnnotations") or {}),
+        warnings=[text for text in _of(list, response, "warnings") if isinstance(text, str)],
+        audit_annotations={
+            key: text
+            for key, text in _of(dict, response, "auditAnnotations").items()
+            if isinstance(text, str)
+        },
     )
+
+
+def _of(kind: type[T], response: Mapping[str, Any], name: str) -> T:
+    """A member of a response, empty when it is absent."""
+    value = response.get(name)
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise Invalid(f"webhook response.{name} is not a JSON {_JSON[kind]}")
+    return value
 
 
 def wrong_form(answer: Any, version: str) -> str:
@@ -86,6 +102,11 @@ def wrong_form(answer: Any, version: str) -> str:
             'string "json:\\"kind,omitempty\\"" }'
         ).replace("\\\\", "\\")
     kind, api_version = answer.get("kind") or "", answer.get("apiVersion") or ""
+    if not isinstance(kind, str) or not isinstance(api_version, str):
+        return (
+            "couldn't get version/kind; json parse error: json: cannot unmarshal a value that is "
+            "no string into Go struct field .kind or .apiVersion of type string"
+        )
     if not kind and not api_version:
         return ""
     other, _, found = api_version.rpartition("/")
