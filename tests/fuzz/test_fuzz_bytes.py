@@ -14,8 +14,9 @@ from muntin.dns.answer import answer
 from muntin.dns.zone import Zone
 from muntin.kit import protobuf as kit_protobuf
 from muntin.kit.errors import Invalid
+from muntin.kit.http.limits import Limits, plain_refusal
 from muntin.kit.http.messages import Response
-from muntin.kit.http.server_connection import Connection, Limits, plain_refusal
+from muntin.kit.http.server_connection import Connection
 from muntin.model import protobuf
 from muntin.seams.cri import tables
 from muntin.seams.oci import manifest

@@ -9,8 +9,8 @@ from test_http_server import CHUNKED, run, talk, until
 
 from muntin.kit.http import server as http_server
 from muntin.kit.http.budget import STRANGER, Budget
+from muntin.kit.http.limits import FREE
 from muntin.kit.http.server import HttpServer, Limits, Passed, Response
-from muntin.kit.http.server_connection import FREE
 
 SIZE = 10 * FREE
 LONG = b"POST /%b HTTP/1.1\r\nHost: a\r\nX-User: %b\r\nContent-Length: " + b"%d\r\n\r\n" % SIZE

@@ -8,7 +8,7 @@ import pytest
 
 from muntin.kit import errors
 from muntin.kit.http.addresses import NotAllowed, is_global_unicast
-from muntin.kit.http.client import MOST_BYTES, HttpClient, HttpResponse, TooLong, Upgraded
+from muntin.kit.http.client import MOST_BYTES, HttpClient, HttpResponse, TooLong, Upgraded, paced
 from muntin.kit.http.client_connection import HIGH_WATER_BYTES
 
 
@@ -333,6 +333,31 @@ def test_a_guarded_client_judges_the_address_that_it_dials():
                 with pytest.raises(errors.Unavailable) as refused:
                     await client.request("GET", f"http://{host}:{port}/")
                 assert isinstance(refused.value, NotAllowed), host
+
+    run(main())
+
+
+def test_a_body_that_stalls_is_timed_out(tmp_path):
+    async def stalls(reader, writer, nth):
+        await head_of(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        for _ in range(3):
+            writer.write(b"abc")
+            await asyncio.sleep(0.02)
+        await reader.read()
+
+    async def main():
+        seen = []
+
+        async def read(client):
+            async with client.stream("GET", "http://a/") as answer:
+                async for part in paced(answer.chunks, 0.3):
+                    seen.append(part)
+
+        async with scripted(stalls, tmp_path / "s") as client:
+            with pytest.raises(errors.TimedOut):
+                await read(client)
+        assert b"".join(seen) == b"abcabcabc"
 
     run(main())
 

@@ -330,6 +330,23 @@ async def read_whole(chunks: AsyncIterator[bytes], most_bytes: int) -> bytes:
     return b"".join(parts)
 
 
+async def paced(chunks: AsyncIterator[bytes], stall_s: float) -> AsyncIterator[bytes]:
+    """``chunks``, each of which comes within ``stall_s`` of the one before.
+
+    Raises:
+        TimedOut: one does not.
+    """
+    while True:
+        try:
+            async with asyncio.timeout(stall_s):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        except TimeoutError as err:
+            raise errors.TimedOut(f"no more of the answer came within {stall_s} s") from err
+        yield chunk
+
+
 def _split(url: str) -> tuple[_Origin, str]:
     try:
         parts = urlsplit(url)

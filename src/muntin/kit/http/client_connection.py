@@ -229,6 +229,7 @@ class Connection(asyncio.Protocol):
     def _start_answer(self) -> None:
         self.status = 0
         self.headers = {}
+        self._repeated: dict[str, list[str]] = {}
 
     def on_message_begin(self) -> None:
         self._start_answer()
@@ -238,9 +239,14 @@ class Connection(asyncio.Protocol):
             return  # a trailer field: the header was handed on already
         key = name.decode("latin-1").lower()
         text = value.decode("latin-1")
-        self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+        if key in self.headers:  # joined at the end: many would be copied again and again
+            self._repeated.setdefault(key, [self.headers[key]]).append(text)
+        else:
+            self.headers[key] = text
 
     def on_headers_complete(self) -> None:
+        for key, texts in self._repeated.items():
+            self.headers[key] = ", ".join(texts)
         self.status = self._parser.get_status_code()
         if self.status < 200 and self.status != 101:
             return  # an interim answer: the real one follows

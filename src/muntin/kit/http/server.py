@@ -15,6 +15,7 @@ from pathlib import Path
 
 from muntin.kit.http.budget import Budget
 from muntin.kit.http.handed_over import GOODBYE_S
+from muntin.kit.http.limits import OF_COMPONENT, Limits, Refusal, plain_refusal
 from muntin.kit.http.messages import (
     Answer,
     BodyWriter,
@@ -26,13 +27,7 @@ from muntin.kit.http.messages import (
     Response,
     Upgrade,
 )
-from muntin.kit.http.server_connection import (
-    OF_COMPONENT,
-    Connection,
-    Limits,
-    Refusal,
-    plain_refusal,
-)
+from muntin.kit.http.server_connection import Connection
 
 __all__ = [
     "OF_COMPONENT",

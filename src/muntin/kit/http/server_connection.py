@@ -5,88 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
-from collections.abc import AsyncIterable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterable, Callable
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Any, cast
+from typing import cast
 
-import httptools
-
-from muntin.kit.http.budget import STRANGER, Budget
+from muntin.kit.http.budget import Budget
 from muntin.kit.http.handed_over import HandedOver
-from muntin.kit.http.messages import (
-    Answer,
-    Gate,
-    Handler,
-    Passed,
-    Push,
-    Request,
-    Response,
-    Upgrade,
-)
+from muntin.kit.http.limits import Limits, Refusal
+from muntin.kit.http.messages import Answer, Gate, Handler, Push, Request, Response, Upgrade
+from muntin.kit.http.server_receiving import Queued, Receiver
 from muntin.kit.log import fields
-from muntin.kit.numbers import int_or_none
 
 log = logging.getLogger(__name__)
 
 PIECE = 256 * 1024  # one write of a large body: bigger ones page-fault, smaller ones cost calls
-MOST_FRAMING = 8  # bytes of chunk sizes and line ends for each byte of a body; chunks may be tiny
-FREE = 16 * 1024
-"""Bytes of a header or a body that are held for anybody, as the connection itself costs more."""
 SHARED = 16 * 1024
 """Pieces of this size are handed to the transport as they are, not copied into a chunk."""
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-BUSY = "the server holds too many bytes of requests now: try again later"
-TOO_LARGE = "431 Request Header Fields Too Large"
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Bytes a client may send before it is refused, how long it may sit idle or take nothing of
-    a whole answer, how long it may take for the handshake of TLS and to send one request, and how
-    long what was written may wait for it when all is said. ``held`` and ``held_of_user`` are the
-    bytes of bodies and headers above FREE that are held at once."""
-
-    body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
-    head: int = 1024 * 1024 + 4096  # as Go's server reads, whose buffer is on top
-    pipeline: int = 16
-    idle_s: float = 300.0
-    receive_s: float = 60.0
-    handshake_s: float = 30.0
-    linger_s: float = 3600.0  # a pager may hold the end of a log
-    backlog: int = 1024
-    connections: int = 100_000
-    held: int = 128 * 1024 * 1024
-    held_of_user: int = 48 * 1024 * 1024
-
-
-OF_COMPONENT = Limits(
-    body=64 * 1024, connections=1000, held=16 * 1024 * 1024, held_of_user=8 * 1024 * 1024
-)
-"""For servers of which some programs ask something now and then: kubelet, probes, metrics."""
-
-Refusal = Callable[[int, str], Response]
-
-
-def plain_refusal(status: int, text: str) -> Response:
-    """The answer to what cannot be read as a request, in plain text."""
-    headers = {"Content-Type": "text/plain; charset=utf-8"}
-    return Response(status, headers, text.encode() + b"\n")
-
-
-@dataclass(frozen=True, slots=True)
-class _Queued:
-    request: Request
-    keep_alive: bool
-    chunkable: bool
-    held: tuple[str | None, int] | None  # of the budget
-
-
-class Connection(asyncio.Protocol):
-    """The asyncio protocol; also the parser callbacks of httptools (``on_*``)."""
+class Connection(Receiver):
+    """The asyncio protocol."""
 
     def __init__(
         self,
@@ -96,43 +36,18 @@ class Connection(asyncio.Protocol):
         opened: Callable[[Connection], None],
         closed: Callable[[Connection], None],
         *,
-        budget: Budget,
+        budget: Budget | None = None,
         gate: Gate | None = None,
     ) -> None:
+        budget = budget or Budget(limits.held, limits.held_of_user)
+        super().__init__(limits, refusal, budget, gate)
         self._handler = handler
-        self._limits = limits
-        self._refusal = refusal
-        self._budget = budget
-        self._gate = gate
-        self._passed: Passed | None = None
-        self._gating: asyncio.Task[None] | None = None  # of the request that is being received
-        self._held: tuple[str | None, int] | None = None  # of the budget, for that request
-        self._length: int | None = 0  # of its body; None: chunked
-        self._expects = False
-        self._asking = False  # the gate, and nothing is read until it answers
         self._opened = opened
         self._closed = closed
-        self._parser: Any = httptools.HttpRequestParser(self)
-        self._requests: deque[_Queued] = deque()
         self._ready: asyncio.Future[None] | None = None
         self._writable: asyncio.Future[None] | None = None
-        self._finishing = False
-        self._refused: Response | None = None
-        self._gone = False
         self._streaming = False
         self._pushing = False
-        self._raw: bytearray | None = None  # bytes after an upgrade request
-        self._reading_paused = False
-        self._url = b""
-        self._headers: dict[str, str] = {}
-        self._repeated: dict[str, list[str]] = {}
-        self._body: list[bytes] = []
-        self._body_size = 0
-        self._head_size = 0  # of its lines that are here
-        self._unfinished = 0  # bytes of a header or of framing whose end is not here
-        self._heads = 0
-        self._in_head = False
-        self._receiving_since = 0.0  # 0 while no request is half here
         self._full_since = 0.0  # of the transport's buffer; only while it is not writable
 
     # -- transport ---------------------------------------------------------------------------
@@ -140,9 +55,9 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # a stream's, as the server makes it
         self.transport.set_write_buffer_limits(high=PIECE)
-        self._certificate: Mapping[str, Any] | None = transport.get_extra_info("peercert") or None
+        self._certificate = transport.get_extra_info("peercert") or None
         tls = transport.get_extra_info("ssl_object") if self._certificate else None
-        self._certificate_der: bytes = (tls.getpeercert(binary_form=True) or b"") if tls else b""
+        self._certificate_der = (tls.getpeercert(binary_form=True) or b"") if tls else b""
         peer = transport.get_extra_info("peername")
         self._remote = str(peer[0]) if isinstance(peer, tuple) and peer else ""
         self._loop = asyncio.get_running_loop()
@@ -159,72 +74,8 @@ class Connection(asyncio.Protocol):
             if len(self._raw) > PIECE:
                 self._pause_reading()
             return
-        if self._finishing:
-            return
-        heads, was_in_head, held = self._heads, self._in_head, self._body_size
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            self._raw = bytearray(data[upgrade.args[0] :])
-        except httptools.HttpParserError as error:
-            if self._refused is None:
-                self._refuse(400, f"malformed HTTP request: {error}")
-        if heads == self._heads and self._receiving_since and was_in_head == self._in_head:
-            self._unfinished += len(data) - (self._body_size - held)
-            if self._unfinished > self._limits.head + MOST_FRAMING * self._body_size:
-                self._refuse(431, TOO_LARGE)
-        if self._receiving_since and self._refused is None:
-            self._check_held(self._unfinished if heads == self._heads else len(data))
-
-    def _check_held(self, unfinished: int) -> None:
-        """Of a request that is not whole yet: hold no more of it than its sender may have."""
-        if self._in_head:
-            if unfinished + self._head_size > FREE and self._held is None:
-                self._hold(STRANGER, self._limits.head)
-        elif self._gating is None and self._gate is not None:
-            if (self._length or self._body_size) > FREE:
-                self._pause_reading()
-                self._asking = True
-                self._gating = self._loop.create_task(self._ask(self._gate))
-        elif self._gate is None and self._held is None and self._body_size > FREE:
-            self._hold(None, self._longest)
-
-    @property
-    def _longest(self) -> int:
-        """Bytes that the body being received may have."""
-        return self._limits.body if self._length is None else self._length
-
-    def _hold(self, user: str | None, size: int) -> None:
-        if self._budget.take(user, size):
-            self._held = user, size
-        else:
-            self._refuse(429, BUSY)
-
-    def _let_go(self, held: tuple[str | None, int] | None) -> None:
-        if held is not None:
-            self._budget.give_back(*held)
-
-    async def _ask(self, gate: Gate) -> None:
-        """Whether the rest of the body may come."""
-        request = self._request(b"", complete=False)
-        try:
-            found = await gate(request)
-        except Exception:
-            log.exception("gate failed", **fields(method=request.method, path=request.path))
-            found = Response(500, {"Content-Type": "text/plain"}, b"internal error\n")
-        self._asking = False
-        if self._gone:
-            return
-        if isinstance(found, Passed):
-            self._passed = found
-            self._hold(found.user, self._longest)
-            if self._expects and self._refused is None:
-                self.transport.write(CONTINUE)
-        elif isinstance(found, Response) and isinstance(found.body, bytes):
-            self._refuse_with(found)
-        else:
-            self._refuse(503, "the request was not complete")
-        self._resume_reading()
+        if not self._finishing:
+            self._feed(data)
 
     def eof_received(self) -> bool:
         """A client that only stopped sending still gets the answers that are due."""
@@ -248,19 +99,6 @@ class Connection(asyncio.Protocol):
         if not self.closed.done():
             self.closed.set_result(None)
 
-    def _forget(self) -> None:
-        """Leave nothing to the garbage collector, which comes seldom: the parser refers to us."""
-        self._parser = None
-        if self._gating is not None:
-            self._gating.cancel()
-            self._gating = None
-        self._let_go(self._held)
-        self._held = None
-        for queued in self._requests:
-            self._let_go(queued.held)
-        self._requests.clear()
-        self._url, self._headers, self._repeated, self._body = b"", {}, {}, []
-
     def pause_writing(self) -> None:
         self._writable = self._loop.create_future()
         self._full_since = self._loop.time()
@@ -270,16 +108,6 @@ class Connection(asyncio.Protocol):
             if not self._writable.done():
                 self._writable.set_result(None)
             self._writable = None
-
-    def _pause_reading(self) -> None:
-        if not self._reading_paused:
-            self._reading_paused = True
-            self.transport.pause_reading()
-
-    def _resume_reading(self) -> None:
-        if self._reading_paused and not self._gone and not self._asking:
-            self._reading_paused = False
-            self.transport.resume_reading()
 
     @property
     def _check_interval_s(self) -> float:
@@ -304,110 +132,6 @@ class Connection(asyncio.Protocol):
             self.abort()
             return
         self._idle = self._loop.call_later(self._check_interval_s, self._check_idle)
-
-    # -- parser ------------------------------------------------------------------------------
-
-    def on_message_begin(self) -> None:
-        self._url, self._headers, self._body = b"", {}, []
-        self._repeated = {}
-        self._body_size = self._head_size = self._unfinished = 0
-        self._heads += 1
-        self._in_head = True
-        self._passed = self._gating = self._held = None
-        self._length, self._expects = 0, False
-        self._receiving_since = self._loop.time()
-
-    def on_url(self, url: bytes) -> None:
-        self._url += url
-        self._head_size += len(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._head_size += len(name) + len(value) + 4  # the colon, a space, the line's end
-        if self._head_size > self._limits.head:
-            self._refuse(431, TOO_LARGE)
-            return
-        if not self._in_head:
-            return  # a trailer field: it must not add to the header that authentication reads
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        if key in self._headers:  # joined at the end: many would be copied again and again
-            self._repeated.setdefault(key, [self._headers[key]]).append(text)
-        else:
-            self._headers[key] = text
-
-    def on_headers_complete(self) -> None:
-        self._in_head = False
-        self._unfinished = 0
-        for key, texts in self._repeated.items():
-            self._headers[key] = ", ".join(texts)
-        self._let_go(self._held)
-        self._held = None
-        chunked = "transfer-encoding" in self._headers
-        self._length = None if chunked else int_or_none(self._headers.get("content-length")) or 0
-        if self._length is not None and self._length > self._limits.body:
-            self._refuse_large()
-        elif self._headers.get("expect", "").lower() == "100-continue" and not self._requests:
-            self._expects = True
-            if self._gate is None or (self._length is not None and self._length <= FREE):
-                self.transport.write(CONTINUE)
-
-    def on_body(self, data: bytes) -> None:
-        self._body_size += len(data)
-        if self._body_size > self._limits.body:
-            self._refuse_large()
-        elif self._refused is None:
-            self._body.append(data)
-
-    def on_message_complete(self) -> None:
-        self._receiving_since = 0.0
-        if self._refused is not None:
-            return
-        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        if self._held is None and len(body) > FREE:  # it came at once
-            self._hold(None, len(body))
-            if self._refused is not None:
-                return
-        request = self._request(body, complete=True)
-        held, self._held, self._body = self._held, None, []
-        chunkable = self._parser.get_http_version() != "1.0"
-        keep_alive = chunkable and self._parser.should_keep_alive()
-        self._requests.append(_Queued(request, keep_alive, chunkable, held))
-        if len(self._requests) >= self._limits.pipeline or held is not None:
-            self._pause_reading()
-        self._wake()
-
-    def _request(self, body: bytes, *, complete: bool) -> Request:
-        """The request whose header is here."""
-        path, _, query = self._url.decode("latin-1").partition("?")
-        if not path.startswith("/"):  # absolute form, as proxies send it
-            path = "/" + path.partition("://")[2].partition("/")[2]
-        return Request(
-            method=self._parser.get_method().decode("ascii"),
-            path=path,
-            query=query.partition("#")[0],
-            headers=self._headers,
-            body=body,
-            peer_certificate=self._certificate,
-            peer_certificate_der=self._certificate_der,
-            remote=self._remote,
-            upgrade=self._parser.should_upgrade(),
-            complete=complete,
-            known=self._passed.known if self._passed is not None else None,
-        )
-
-    def _refuse_large(self) -> None:
-        self._refuse(413, f"limit is {self._limits.body}")
-
-    def _refuse(self, status: int, text: str) -> None:
-        """Answer what was asked before, then ``status``, then close: framing is lost from here."""
-        self._refuse_with(self._refusal(status, text))
-
-    def _refuse_with(self, answer: Response) -> None:
-        if self._refused is None:
-            self._refused = answer
-            self._body = []
-            self._let_go(self._held)
-            self._held = None
-            self.finish_soon()
 
     # -- answers -----------------------------------------------------------------------------
 
@@ -480,7 +204,7 @@ class Connection(asyncio.Protocol):
             self.transport.write_eof()
         await asyncio.sleep(1.0)
 
-    async def _answer_one(self, queued: _Queued) -> bool:
+    async def _answer_one(self, queued: Queued) -> bool:
         """Answer one request; False when the connection is to be closed."""
         request = queued.request
         answer = await self._call(request)

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from muntin.kit.errors import Forbidden, Invalid, NotFound, Unavailable
-from muntin.kit.http.client import HttpClient, HttpResponse
+from muntin.kit.http.client import HttpClient, HttpResponse, paced
 from muntin.seams.oci.manifest import (
     INDEX_TYPES,
     MANIFEST_TYPES,
@@ -123,7 +123,7 @@ class RegistryClient:
                 self._check(HttpResponse(answer.status, answer.headers, b""), url)
                 left = layer.size
                 with target.open("wb") as file:
-                    async for chunk in answer.chunks:
+                    async for chunk in paced(answer.chunks, _ANSWER_S):
                         left -= len(chunk)
                         if left < 0:
                             raise Invalid(f"{digest} has more than its {layer.size} bytes")
@@ -193,8 +193,15 @@ class RegistryClient:
 def _redirect(
     url: str, headers: Mapping[str, str], sent: Mapping[str, str]
 ) -> tuple[str, dict[str, str]]:
-    """The new address, and headers without credentials where it is another host's."""
-    target = urljoin(url, headers.get("location", ""))
-    same_host = urlsplit(target).netloc == urlsplit(url).netloc
+    """The new address, and headers without credentials where it is another host's.
+
+    Raises:
+        Unavailable: it is none.
+    """
+    try:
+        target = urljoin(url, headers.get("location", ""))
+        same_host = urlsplit(target).netloc == urlsplit(url).netloc
+    except ValueError as err:
+        raise Unavailable(f"{url}: redirected to what is no URL: {err}") from err
     kept = {k: v for k, v in sent.items() if same_host or k != "Authorization"}
     return target, kept
