@@ -69,12 +69,9 @@ def test_a_number_or_none() -> None:
         assert numbers.int_or_none(value, numbers.INT64_MIN) is None
 
 
-# Code of others' parts of this file set, and programs inside containers.
+# Code of others, and programs inside containers.
 _ELSEWHERE = {
     "kit/numbers.py",
-    "kit/http/server_connection.py",
-    "apiserver/subresources/connecting.py",
-    "apiserver/subresources/proxying.py",
     "winruntime/exec.py",
 }
 

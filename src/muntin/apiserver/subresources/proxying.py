@@ -85,7 +85,7 @@ def _node_target(core: Core, name: str, scheme: str, port: str) -> tuple[HttpCli
 
 
 def _is_number(address: str) -> bool:
-    return ":" in address or address.replace(".", "").isdigit()
+    return ":" in address or numbers.is_digits(address.replace(".", ""))
 
 
 def _client(core: Core) -> HttpClient:
