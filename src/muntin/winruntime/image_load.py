@@ -6,7 +6,6 @@ Layers of the base operating system are not taken: the emulated base stands for 
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from muntin.winruntime.base import find_base
 from muntin.winruntime.config import WinRuntimeConfig
 from muntin.winruntime.image_store import DRIVE, ImageRecord, ImageStore, chain_ids
 from muntin.winruntime.known_images import KnownImage
+from muntin.winruntime.layer_staging import staging
 
 _MAX_INDEX_DEPTH = 4
 _BASE_BYTES = 12 << 20  # what the emulated base takes on disk, about
@@ -140,14 +140,12 @@ async def _keep(
     ]
     chains = chain_ids(diff_id for _, diff_id in own)
     size = _BASE_BYTES
-    for number, (layer, diff_id) in enumerate(own):
-        if not store.has_layer(chains[number]):
-            with tempfile.NamedTemporaryFile(dir=store.root, prefix=".layer-") as file:
-                await fetch(layer, Path(file.name))
-                below = chains[:number]
-                size += await asyncio.to_thread(
-                    store.unpack_layer, Path(file.name), chains[number], below, diff_id
-                )
+    async with staging(store) as staged:
+        for number, (layer, diff_id) in enumerate(own):
+            if not store.has_layer(chains[number]):
+                await fetch(layer, staged.download)
+                size += await staged.unpack(chains[number], chains[:number], diff_id)
+        staged.keep(chains)
     return store.add(
         ImageRecord(
             id=image_id,

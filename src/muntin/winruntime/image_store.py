@@ -7,7 +7,7 @@ the next call. Layers are kept by chain id, since how one is unpacked depends on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ import orjson
 from muntin.kit import files
 from muntin.kit.errors import Invalid
 from muntin.kit.trees import remove_tree
-from muntin.seams.oci import layers, reference
+from muntin.seams.oci import reference
 from muntin.seams.oci.manifest import ImageConfig, Platform, parse_digest
 
 DRIVE = "drive_c"
@@ -69,7 +69,7 @@ class ImageStore:
         self.root = root
         self._images = root / "images"
         self._layers = root / "layers"
-        self._base_drive = base_drive
+        self.base_drive = base_drive
         self._images.mkdir(parents=True, exist_ok=True)
         self._layers.mkdir(parents=True, exist_ok=True)
         self._seen = -1
@@ -124,26 +124,6 @@ class ImageStore:
     def has_layer(self, chain: str) -> bool:
         """Whether it is there whole."""
         return (self._layers / chain).is_dir()
-
-    def unpack_layer(self, archive: Path, chain: str, below: Sequence[str], diff_id: str) -> int:
-        """Unpack one over the layers ``below`` (the lowest first); gives its bytes.
-
-        Raises:
-            Invalid: it is not a Windows layer, or not the one with that digest.
-            Unavailable: the disk is full.
-        """
-        temporary = self._layers / f".{chain}"
-        remove_tree(self._layers, temporary.name)
-        lowers = [self._layers / lower / DRIVE for lower in reversed(below)]
-        try:
-            size = layers.unpack(
-                archive, temporary / DRIVE, lowers, self._base_drive, diff_id=diff_id
-            )
-            temporary.rename(self._layers / chain)
-        except BaseException:
-            remove_tree(self._layers, temporary.name)
-            raise
-        return size
 
     def size_bytes(self) -> int:
         """What all images take."""

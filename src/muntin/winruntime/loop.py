@@ -19,7 +19,7 @@ from muntin.model.windows import Feature, is_open
 from muntin.seams.cni.runner import CniRunner
 from muntin.seams.cri.server import serving
 from muntin.seams.hns import HnsClient
-from muntin.winruntime import sandboxes
+from muntin.winruntime import layer_staging, sandboxes
 from muntin.winruntime.base import build_base
 from muntin.winruntime.base.users import user_named
 from muntin.winruntime.cgroups import CgroupReader
@@ -114,6 +114,7 @@ def hns_network(config: WinRuntimeConfig, hns: HnsClient) -> HnsNetwork:
 def _node(config: WinRuntimeConfig, network: PodNetwork, clock: Clock) -> Node:
     config.state_dir.mkdir(parents=True, exist_ok=True)
     config.host_drive.mkdir(parents=True, exist_ok=True)
+    layer_staging.sweep(config.state_dir)
     base = build_base(config.base_cache)
     base.hives(config.profile.build, user_named(DEFAULT_USER))
     reason = why_not([config.state_dir, base.path])
