@@ -10,8 +10,11 @@ from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.apiserver.limits_config import LimitsConfig
 
-# From a written object and the one it takes the place of (or None) to what its writer is told.
-Advise = Callable[[dict[str, Any], dict[str, Any] | None], Sequence[str]]
+# From a written object, the one it takes the place of (or None), and the names of the images that
+# Windows nodes have, to what its writer is told.
+Advise = Callable[
+    [dict[str, Any], dict[str, Any] | None, Callable[[], frozenset[str]]], Sequence[str]
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

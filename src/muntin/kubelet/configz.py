@@ -43,6 +43,7 @@ def configuration(config: KubeletConfig) -> Object:
         "nodeStatusReportFrequency": duration(config.status_interval_s),
         "nodeLeaseDurationSeconds": config.lease_duration_s,
         "runtimeRequestTimeout": duration(DEFAULT_TIMEOUT_S),
+        "staticPodPath": config.static_pod_path,
         "maxPods": config.max_pods,
         "podPidsLimit": config.pod_pids_limit,
         "seccompDefault": config.seccomp_default,

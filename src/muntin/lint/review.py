@@ -21,6 +21,8 @@ _SPOKEN_OF = ("CREATE", "UPDATE")
 MOST_CHARACTERS = 256
 """Of one warning: what is longer is cut by API servers."""
 Object = Mapping[str, Any]
+Builds = Mapping[str, frozenset[int]]
+_NO_BUILDS: Builds = {}
 
 
 def review(body: Any, linter: Linter, *, enforce: bool = False) -> dict[str, Any]:
@@ -62,9 +64,9 @@ def warnings_of(findings: Iterable[Finding]) -> list[str]:
     return list(dict.fromkeys(_cut(told(one)) for one in grave))
 
 
-def of_object(linter: Linter, obj: Object) -> list[Finding]:
+def of_object(linter: Linter, obj: Object, builds: Builds = _NO_BUILDS) -> list[Finding]:
     """What is found in one object that comes alone."""
-    return linter.lint([Document("", "", dict(obj))])
+    return linter.lint([Document("", "", dict(obj), builds=builds)])
 
 
 def _request(body: Any) -> Object:
@@ -79,14 +81,17 @@ def _request(body: Any) -> Object:
     return request
 
 
-def changed(linter: Linter, obj: Any, old: Any) -> list[Finding]:
-    """What is found in ``obj`` now, and was not in ``old``, which it takes the place of."""
+def changed(linter: Linter, obj: Any, old: Any, builds: Builds = _NO_BUILDS) -> list[Finding]:
+    """What is found in ``obj`` now, and was not in ``old``, which it takes the place of.
+
+    ``builds`` are those of images, as in documents.
+    """
     if not isinstance(obj, dict):
         return []
-    found = of_object(linter, obj)
+    found = of_object(linter, obj, builds)
     if not isinstance(old, dict) or not found:
         return found
-    before = {(one.rule, one.field) for one in of_object(linter, old)}
+    before = {(one.rule, one.field) for one in of_object(linter, old, builds)}
     return [one for one in found if (one.rule, one.field) not in before]
 
 

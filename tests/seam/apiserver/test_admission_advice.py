@@ -35,7 +35,7 @@ def warnings(api):
 def test_the_writer_is_warned_of_what_is_new():
     asked = []
 
-    def advise(obj, old):
+    def advise(obj, old, images):
         asked.append((obj["metadata"]["name"], old is None))
         return ["no such thing there"] if old is None else []
 
@@ -52,6 +52,28 @@ def test_the_writer_is_warned_of_what_is_new():
     told(scenario, advise)
 
 
+def test_the_adviser_knows_the_images_of_windows_nodes():
+    known = []
+
+    def advise(obj, old, images):
+        known.append(images())
+        return []
+
+    async def scenario(server, api):
+        for name, system in (("win01", "windows"), ("lin01", "linux")):
+            labels = {"kubernetes.io/os": system}
+            await api("POST", "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}})
+            rows = {"status": {"images": [{"names": [f"docker.io/library/{system}:1"]}]}}
+            headers = {"content-type": "application/merge-patch+json"}
+            await api("PATCH", f"/api/v1/nodes/{name}/status", rows, headers=headers)
+        await api("POST", PODS, pod("one"))
+        await api("DELETE", "/api/v1/nodes/win01")
+        await api("POST", PODS, pod("two"))
+        assert known == [{"docker.io/library/windows:1"}, frozenset()]
+
+    told(scenario, advise)
+
+
 def test_components_are_not_told():
     async def scenario(server, api):
         controller = Api(server.service_account("kube-system", "replicaset-controller"))
@@ -62,7 +84,7 @@ def test_components_are_not_told():
 
 
 def test_a_mistake_of_the_adviser_loses_no_write():
-    def advise(obj, old):
+    def advise(obj, old, images):
         raise KeyError("spec")
 
     async def scenario(server, api):

@@ -27,14 +27,43 @@ def pod(**volume):
 
 def test_what_will_not_work_on_its_nodes_is_told():
     advise = adviser(config())
-    (told,) = [text for text in advise(pod(medium="Memory"), None) if "emptyDir" in text]
+    (told,) = [text for text in advise(pod(medium="Memory"), None, frozenset) if "emptyDir" in text]
     assert told.startswith("spec.volumes[0].emptyDir.medium: ")
-    assert not [text for text in advise(pod(), None) if "emptyDir" in text]
+    assert not [text for text in advise(pod(), None, frozenset) if "emptyDir" in text]
 
 
 def test_what_was_so_before_is_not():
     old = pod(medium="Memory")
-    assert adviser(config())({**old, "metadata": {"name": "web", "labels": {"a": "b"}}}, old) == []
+    assert (
+        adviser(config())(
+            {**old, "metadata": {"name": "web", "labels": {"a": "b"}}}, old, frozenset
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("image", "on_nodes", "warned"),
+    [
+        ("httpd:2.4.38-alpine", [], True),
+        ("httpd:2.4.38-alpine", ["docker.io/library/httpd:2.4.38-alpine"], False),
+        ("busybox", ["docker.io/library/busybox:1.29"], True),
+        ("not an image", ["not an image"], False),
+    ],
+)
+def test_an_image_that_windows_nodes_have_is_for_windows(image, on_nodes, warned):
+    """Lists of manifests have forms for both systems under names that only Linux had once."""
+    obj = pod()
+    obj["spec"]["containers"][0]["image"] = image
+    told = adviser(config())(obj, None, lambda: frozenset(on_nodes))
+    assert any("one operating system" in text for text in told) is warned
+
+
+def test_a_build_in_the_name_still_counts():
+    obj = pod()
+    image = obj["spec"]["containers"][0]["image"] = "mcr.microsoft.com/windows/nanoserver:ltsc2022"
+    told = adviser(config())(obj, None, lambda: frozenset({image}))
+    assert told == adviser(config())(obj, None, frozenset) != []
 
 
 @pytest.mark.parametrize("flags", [{"windows_nodes": "0"}])

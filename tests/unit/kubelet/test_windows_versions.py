@@ -80,7 +80,8 @@ def allocatable_memory(platform: Platform) -> str:
                                       node_of(31, "2022", "containerd")])  # fmt: skip
 def test_configz_tells_what_allocatable_memory_comes_from(platform):
     """As upstream's test/e2e/windows/memory_limits.go adds it up."""
-    config = configured(platform, client_ca="/ca", cluster_dns=("10.96.0.10",), max_pods=7)
+    config = configured(platform, client_ca="/ca", cluster_dns=("10.96.0.10",), max_pods=7,
+                        static_pod_path="/m")  # fmt: skip
     told = configz.configuration(config)["kubeletconfig"]
     memory = quantity.subtract(str(8 << 30), told["kubeReserved"]["memory"])
     memory = quantity.subtract(memory, told["evictionHard"]["memory.available"])
@@ -93,7 +94,7 @@ def test_configz_tells_what_allocatable_memory_comes_from(platform):
         "webhook": {"enabled": True, "cacheTTL": "1m0s"},
         "anonymous": {"enabled": False},
     }
-    assert "kind" not in told
+    assert (told["staticPodPath"], "kind" in told) == ("/m", False)
 
 
 @pytest.mark.reproduces(

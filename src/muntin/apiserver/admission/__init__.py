@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from muntin.apiserver.admission.admission_configuration import AdmissionConfiguration
-from muntin.apiserver.admission.advice import Advice
+from muntin.apiserver.admission.advice import Advice, WindowsImages
 from muntin.apiserver.admission.attributes import Attributes, Silent
 from muntin.apiserver.admission.dynamic import Dynamic, DynamicParts
 from muntin.apiserver.admission.measures import ADMIT, VALIDATE, AdmissionMetrics, PluginTimes
@@ -79,7 +79,7 @@ class Admission:
         advise = parts.config.advise
         plugins = (
             *chosen,
-            *([Advice(advise)] if advise else ()),
+            *([Advice(advise, WindowsImages(parts.cache))] if advise else ()),
             RbacEscalation(parts.authorizer, parts.cache),
             AdmissionConfiguration(parts.cache, parts.authorizer, parts.find_kind),
         )

@@ -30,8 +30,14 @@ def _shared_network(pod: Pod, profiles: Profiles) -> Iterator[Place]:
 
 
 def _for_linux_only(pod: Pod, profiles: Profiles) -> Iterator[Place]:
-    """Containers with an image that there is for Linux only, in a pod for Windows."""
+    """Containers with an image that there is for Linux only, in a pod for Windows.
+
+    Of an image whose builds are known the name says nothing: lists of manifests have a form for
+    each system, and one that has none for Windows breaks another rule.
+    """
     for container in pod.containers:
+        if container.image in pod.object.document.builds:
+            continue
         name, _, tag = container.image.partition("@")[0].rpartition("/")[2].partition(":")
         registry = container.image.rpartition("/")[0]
         official = registry in ("", "library", "docker.io/library")
