@@ -8,7 +8,7 @@ from pathlib import Path
 
 from muntin.cluster.config import ClusterConfig, NodeConfig, Os
 from muntin.cluster.paths import ClusterPaths
-from muntin.kit.errors import NotFound
+from muntin.kit.errors import Invalid, NotFound
 from muntin.seams.oci.archive import open_archive
 
 
@@ -24,13 +24,18 @@ async def load(config: ClusterConfig, archive: Path, nodes: Sequence[str]) -> li
     """Load ``archive`` (OCI layout or docker archive) into ``nodes``, or all where none is named.
 
     Raises:
-        Invalid: it is no image archive, or is damaged.
+        Invalid: it is no image archive, or is damaged or hostile; the message names the archive.
         NotFound: no node can run what is in it; the message says why.
         Unavailable: a node's runtime refused it.
     """
-    systems = _systems(archive)
     rows = [row for row in config.nodes if not nodes or row.name in nodes]
-    found = [await _into(config, row, archive, systems) for row in rows]
+    try:
+        systems = _systems(archive)
+        found = [await _into(config, row, archive, systems) for row in rows]
+    except Invalid as err:
+        if str(archive) in err.message:
+            raise
+        raise Invalid(f"{archive}: {err.message}") from err
     if all(one.why_not for one in found):
         raise NotFound(f"{archive}: no node can run it: {found[0].node}: {found[0].why_not}")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 from muntin.kit.errors import NotFound
@@ -14,8 +15,20 @@ from muntin.winruntime.node import Node
 from muntin.winruntime.records import ContainerRecord, has_labels
 
 _DISK_LIFE_NS = 10_000_000_000  # walking a writable layer is not free
+_DISK_PART = 20
+"""At most this part of the time goes into walking, however many files a container makes."""
 _FS_MOUNT = "C:\\"
 _LEAST_BYTES = 4096  # one page
+
+
+@dataclass(frozen=True, slots=True)
+class _Disk:
+    """What a walk found ``at`` a time, in nanoseconds; it holds ``until``."""
+
+    at: int
+    size: int
+    count: int
+    until: int
 
 
 class StatsRpcs:
@@ -23,7 +36,7 @@ class StatsRpcs:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._disk: dict[str, tuple[int, int, int]] = {}
+        self._disk: dict[str, _Disk] = {}
         self._cpu: dict[str, tuple[int, int]] = {}
 
     async def ContainerStats(self, request: Message) -> Message:
@@ -95,11 +108,13 @@ class StatsRpcs:
 
     async def _disk_usage(self, container: ContainerRecord, now: int) -> tuple[int, int, int]:
         kept = self._disk.get(container.id)
-        if kept is None or now - kept[0] > _DISK_LIFE_NS:
+        if kept is None or now > kept.until:
             upper = self._node.containers.folder(container.id) / "upper"
             size, count = await asyncio.to_thread(tree_usage, upper)
-            kept = self._disk[container.id] = (now, size, count)
-        return kept
+            took = self._node.now_ns() - now
+            life = max(_DISK_LIFE_NS, _DISK_PART * took)
+            kept = self._disk[container.id] = _Disk(now, size, count, now + life)
+        return kept.at, kept.size, kept.count
 
 
 def without_wine(used: int, wine: int) -> int:

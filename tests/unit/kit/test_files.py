@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from muntin.kit import files
@@ -31,3 +33,11 @@ def test_a_change_keeps_links_mode_and_what_was_there_until_it_is_whole(tmp_path
     assert real.read_bytes() == b"two"
     files.change(tmp_path / "new", b"")
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_private_folder_is_its_owner_s_only(tmp_path: Path) -> None:
+    files.make_private_folder(tmp_path / "a/b")
+    assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "a/b").chmod(0o755)
+    files.make_private_folder(tmp_path / "a/b")
+    assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o700
