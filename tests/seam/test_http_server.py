@@ -133,6 +133,25 @@ def test_trailer_fields_are_no_header_fields_of_this_or_the_next_request(pieces)
     ]
 
 
+def test_trailer_fields_of_an_upgrade_request_are_no_header_fields():
+    seen = []
+
+    async def note(request):
+        seen.append(dict(request.headers))
+        return Response(200)
+
+    head = CHUNKED.replace(b"X-Many: 1", b"Connection: Upgrade\r\nUpgrade: x")
+
+    async def main():
+        async with serving(note) as (_, port):
+            await talk(port, head + b"3\r\nabc\r\n0\r\nImpersonate-User: admin\r\n\r\n")
+
+    run(main())
+    assert [sorted(headers) for headers in seen] == [
+        ["connection", "host", "transfer-encoding", "upgrade"]
+    ]
+
+
 @pytest.mark.parametrize("filler", [b"X: y\r\n", b"y" * 100])
 def test_endless_trailers_are_refused(filler):
     async def main():

@@ -76,7 +76,8 @@ async def _run(
         url = probe_url(pod, handler["httpGet"], pod_ip)
         if url is None:
             raise HookFailed(f"couldn't find port: {handler['httpGet']['port']!r}")
-        result = await http_get(url, handler["httpGet"], HTTP_TIMEOUT_S, "kube-lifecycle")
+        action = handler["httpGet"]
+        result = await http_get(url, action, HTTP_TIMEOUT_S, "kube-lifecycle", any_status=True)
         if not result.passed:
             raise HookFailed(f"HTTP lifecycle hook ({url}) failed: {result.output}")
     elif handler.get("sleep"):

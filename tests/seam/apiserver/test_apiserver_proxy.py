@@ -6,10 +6,13 @@ import json
 import ssl
 from contextlib import asynccontextmanager
 
-from api_in_process import PODS, pod, run
+import pytest
+from api_in_process import MAPS, PODS, config_map, pod, run
 from apiserver_process import Authority
 from openapi_world import own_address
 
+from muntin.apiserver.aggregation.remote import Remote
+from muntin.kit.http.addresses import NotAllowed
 from muntin.kit.http.messages import Response
 from muntin.kit.http.server import HttpServer
 
@@ -183,6 +186,26 @@ def test_names_and_odd_forms_of_this_machine_s_addresses_are_not_dialled():
         await a_pod(api, "::ffff:127.0.0.1")
         found = await api("GET", f"{PODS}/one:80/proxy/", code=400)
         assert found["message"] == "address not allowed"
+
+    run(scenario, dials_any=False)
+
+
+def test_webhooks_and_aggregated_servers_are_not_dialled_there_either():
+    async def scenario(server, api):
+        hook = {
+            "name": "h.example.com", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://localhost:1/"},
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"],
+                       "operations": ["CREATE"]}],
+        }  # fmt: skip
+        hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+        await api("POST", hooks, {"metadata": {"name": "h"}, "webhooks": [hook]})
+        found = await api("POST", MAPS, config_map("m"), code=500)
+        assert found["message"].endswith("address not allowed")
+        spec = {"service": {"name": "s", "namespace": "n"}, "group": "g", "version": "v1"}
+        remote = Remote({"metadata": {"name": "v1.g"}, "spec": spec}, server.config, None)
+        with pytest.raises(NotAllowed):
+            await remote.client().request("GET", "https://[::ffff:127.0.0.1]:1/")
 
     run(scenario, dials_any=False)
 

@@ -342,3 +342,11 @@ def test_a_hook_that_cannot_be_carried_out_has_failed(action):
     handler = {"httpGet": {"port": 80, "path": "/", **action}}
     with pytest.raises(hooks.HookFailed):
         run(hooks.run_hook(None, POD, "id", handler, "127.0.0.1"))
+
+
+def test_a_hook_has_passed_once_there_is_an_answer_with_whatever_status():
+    async def main():
+        async with answering(saying(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")) as port:
+            await hooks.run_hook(None, POD, "id", {"httpGet": {"port": port}}, "127.0.0.1")
+
+    run(main())

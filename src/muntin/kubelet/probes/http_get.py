@@ -34,10 +34,16 @@ def probe_url(pod: Mapping[str, Any], action: Mapping[str, Any], pod_ip: str) ->
 
 
 async def http_get(
-    url: str, action: Mapping[str, Any], timeout_s: float, user_agent: str
+    url: str,
+    action: Mapping[str, Any],
+    timeout_s: float,
+    user_agent: str,
+    *,
+    any_status: bool = False,
 ) -> Result:
     """Passed for a status from 200 to 399; a redirect is followed on the same host only, and one
-    to another host passes with a warning. Of the answer 10 KiB are read."""
+    to another host passes with a warning. Of the answer 10 KiB are read.
+    ``any_status``: it has passed with whatever status, as hooks do."""
     tls = client_context(verify=False) if url.startswith("https:") else None
     client = HttpClient(tls=tls, connect_timeout_s=timeout_s, keep_alive=False)
     try:
@@ -58,6 +64,8 @@ async def http_get(
     finally:
         await client.close()
     text = answer.body.decode("utf-8", "replace")
+    if any_status:
+        return Result(True, text)
     if 300 <= answer.status < 400:
         return Result(True, f"Probe terminated redirects, Response body: {text}", warned=True)
     if 200 <= answer.status < 300:
