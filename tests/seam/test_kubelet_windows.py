@@ -27,6 +27,7 @@ from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.facts import windows_facts
 from muntin.kubelet.loop import Kubelet
 from muntin.kubelet.platform import windows
+from muntin.model.gates import Version
 from muntin.model.resources import CONFIG_MAPS, EVENTS, NODES, PODS, SERVICE_ACCOUNTS, SERVICES
 from muntin.model.windows import Feature, gate
 from muntin.model.windows_releases import (
@@ -82,19 +83,21 @@ class Bench:
 
 
 @contextlib.asynccontextmanager
-async def bench(tmp_path: Path, reserved: dict[str, str]) -> AsyncIterator[Bench]:
+async def bench(
+    tmp_path: Path, reserved: dict[str, str], kubernetes: Version = DEFAULT_KUBERNETES
+) -> AsyncIterator[Bench]:
     key = ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    version = "{}.{}".format(*DEFAULT_KUBERNETES)
+    version = "{}.{}".format(*kubernetes)
     config = ApiServerConfig(kubernetes_version=version, service_account_key=key)
     fake = FakeRuntime(images=(IMAGE,))
     drive = tmp_path / "c"
     drive.mkdir()
     socket = str(tmp_path / "cri.sock")
-    profile = profile_of(build_named(str(DEFAULT_BUILD)))
+    profile = profile_of(build_named(str(DEFAULT_BUILD)), kubernetes)
     async with (
         ApiServer(config, MemoryStore()) as server,
         serving(socket, fake, fake),
@@ -152,9 +155,10 @@ def on_bench(
     tmp_path: Path,
     test: Callable[[Bench], Awaitable[None]],
     reserved: dict[str, str] | None = None,
+    kubernetes: Version = DEFAULT_KUBERNETES,
 ) -> None:
     async def run() -> None:
-        async with bench(tmp_path, reserved or {}) as one:
+        async with bench(tmp_path, reserved or {}, kubernetes) as one:
             await test(one)
 
     asyncio.run(run())
@@ -347,6 +351,31 @@ def test_a_label_that_the_node_has_just_got_counts(tmp_path: Path) -> None:
         await bench.until("new", is_running)
 
     on_bench(tmp_path, test)
+
+
+def test_images_as_volumes(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        mount = {"name": "v", "mountPath": "C:\\v", "subPath": "a\\b"}
+        volumes = [{"name": "v", "image": {"reference": IMAGE, "pullPolicy": "IfNotPresent"}}]
+        await bench.create("web", {"volumeMounts": [mount]}, volumes=volumes)
+        await bench.until("web", is_running)
+        mounts = bench.fake.requests("CreateContainer")[0]["config"]["mounts"]
+        (found,) = [row for row in mounts if row.get("image")]
+        assert found == {
+            "container_path": "C:\\v",
+            "image": {"image": bench.fake.images[IMAGE], "user_specified_image": IMAGE},
+            "image_sub_path": "a/b",
+            "readonly": True,
+        }
+        gone = [{"name": "v", "image": {"reference": "no/image:1", "pullPolicy": "Never"}}]
+        await bench.create("none", {"volumeMounts": [mount]}, volumes=gone)
+        pod = await bench.until("none", lambda status: "ErrImageNeverPull" in str(status))
+        waiting = pod["status"]["containerStatuses"][0]["state"]["waiting"]
+        assert waiting["message"] == (
+            'Container image "no/image:1" is not present with pull policy of Never'
+        )
+
+    on_bench(tmp_path, test, kubernetes=(1, 36))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from muntin.cluster import certificate_names, linux_containerd, node_agent, prox
 from muntin.cluster.after_import import AfterImport
 from muntin.cluster.config import ClusterConfig, NodeConfig
 from muntin.cluster.fabric_plan import RELAY_DNS
+from muntin.cluster.image_volumes import ImageVolumes
 from muntin.cluster.node_files import LinuxNodeFiles
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit import files as kit_files
@@ -48,7 +49,8 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
     client = node_agent.client(config, certificate_names.kubelet_client(row.name))
     await linux_containerd.listening(socket)
     imported = asyncio.Event()
-    cri = AfterImport(str(socket), imported)
+    volumes = ImageVolumes(socket, paths.node_run(row.name) / "image-volumes")
+    cri = AfterImport(str(socket), imported, volumes)
     async with supervised.Group() as group:
         group.start("image-import", partial(linux_containerd.import_images, socket, imported))
         group.start("kubelet", partial(kubelet.run, settings, client, cri))

@@ -13,14 +13,14 @@ import errno
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from muntin.kit import trees
 
-_MNT_DETACH, _MS_REC, _MS_PRIVATE = 2, 16384, 1 << 18
+_MNT_DETACH, _MS_RDONLY, _MS_REC, _MS_PRIVATE = 2, 1, 16384, 1 << 18
 _CLONE_NEWNS = 0x20000
 _libc = ctypes.CDLL(None, use_errno=True)
 _ESCAPE = re.compile(r"\\([0-7]{3})")
@@ -74,6 +74,13 @@ def mount_tmpfs(target: int, options: str) -> None:
     if _libc.mount(*arguments):
         number = ctypes.get_errno()
         raise OSError(number, f"mount tmpfs with {options}: {os.strerror(number)}")
+
+
+def mount_overlay(target: Path, lowers: Sequence[Path]) -> None:
+    """Mount ``lowers``, the highest first, over each other at ``target``, to be read."""
+    options = "lowerdir=" + ":".join(str(lower) for lower in lowers)
+    arguments = (b"overlay", os.fsencode(target), b"overlay", _MS_RDONLY, options.encode())
+    _checked(_libc.mount(*arguments), f"mount an overlay at {target}")
 
 
 def detach(target: str) -> None:

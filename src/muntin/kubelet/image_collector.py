@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from muntin.kit.errors import Internal, MuntinError
 from muntin.kit.log import fields
@@ -20,6 +20,7 @@ from muntin.kubelet.image_policy import (
     removable,
     unused_too_long,
 )
+from muntin.kubelet.images import with_tag
 from muntin.kubelet.node_files import closing
 from muntin.seams.cri import Message
 
@@ -47,10 +48,17 @@ def space_of_node(config: KubeletConfig) -> tuple[int, int]:
 class ImageCollector:
     """The images of this node, and since when they are known and unused."""
 
-    def __init__(self, context: Context, space: Callable[[], tuple[int, int]]) -> None:
-        """``space`` gives the bytes of the disk, and those of them that are free."""
+    def __init__(
+        self,
+        context: Context,
+        space: Callable[[], tuple[int, int]],
+        volumes: Callable[[], Iterable[str]],
+    ) -> None:
+        """``space`` gives the bytes of the disk, and those of them that are free; ``volumes`` the
+        images that are volumes of the node's pods."""
         self._context = context
         self._space = space
+        self._volumes = volumes
         self._records: dict[str, ImageRecord] = {}
         self._started_at = context.clock.now()
         self._is_first = True
@@ -110,6 +118,9 @@ class ImageCollector:
         containers: list[Message] = (await cri.ListContainers()).get("containers", [])
         used = {one.get("image_ref", "") for one in containers}
         used |= {one.get("image_id", "") for one in containers}
+        for name in set(self._volumes()):
+            found = (await cri.ImageStatus({"image": {"image": with_tag(name)}})).get("image")
+            used.add((found or {}).get("id", ""))
         infra = self._context.config.infra_image
         kept = {}
         for image in images:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,16 @@ class Kubelet:
             group.start("kubelet-relist", self.relist.run)
             config = self.context.config
             if not config.image_gc.is_off:
-                images = ImageCollector(self.context, lambda: space_of_node(config))
+                space = partial(space_of_node, config)
+                images = ImageCollector(self.context, space, self._volume_images)
                 group.start("kubelet-image-garbage", images.run)
+
+    def _volume_images(self) -> Iterator[str]:
+        """The images that are volumes of this node's pods."""
+        for pod in self._pods:
+            for volume in pod["spec"].get("volumes") or ():
+                if (volume.get("image") or {}).get("reference"):
+                    yield volume["image"]["reference"]
 
     def pod(self, namespace: str, name: str) -> PodWorker | None:
         """The worker of the pod that has the name now; those that had it may still be ending."""

@@ -35,6 +35,7 @@ Object = Mapping[str, Any]
 HOSTS_PATH = "/etc/hosts"
 WINDOWS_HOSTS_PATH = "C:\\Windows\\System32\\drivers\\etc\\hosts"
 MAX_MESSAGE_BYTES = 4096
+NO_IMAGES: Mapping[str, str] = {}
 
 
 def container_mounts(
@@ -47,10 +48,12 @@ def container_mounts(
     environment: Mapping[str, str],
     ips: tuple[str, ...],
     node_hosts: str = "",
+    images: Mapping[str, str] = NO_IMAGES,
 ) -> list[dict[str, Any]]:
     """CRI mounts in the order of the pod's spec; makes the files and directories they need.
 
-    What containers can rename is exposed to the runtime by a mount: call ``conceal_mounts`` once
+    ``images`` are the ids of images that are volumes, by the volume's name. What containers can
+    rename is exposed to the runtime by a mount: call ``conceal_mounts`` once
     the runtime has started the container, or failed to.
 
     Raises:
@@ -58,7 +61,7 @@ def container_mounts(
         OSError: a file of the node cannot be made or opened.
     """
     mounts = [
-        _volume_mount(pod, container, index, config, volumes, environment)
+        _volume_mount(pod, container, index, config, volumes, environment, images)
         for index in range(len(container.get("volumeMounts") or ()))
     ]
     paths = {mount["container_path"] for mount in mounts}
@@ -92,6 +95,7 @@ def _volume_mount(
     config: KubeletConfig,
     volumes: Mapping[str, Volume],
     environment: Mapping[str, str],
+    images: Mapping[str, str],
 ) -> dict[str, Any]:
     mount = container["volumeMounts"][index]
     volume = volumes.get(mount["name"])
@@ -99,6 +103,13 @@ def _volume_mount(
         raise Invalid(f"cannot find volume {mount['name']!r} to mount into container")
     path = volume.path
     sub_path = wanted_sub_path(mount, environment, is_windows=config.is_windows)
+    if volume.image:
+        return {
+            "container_path": config.platform.container_path(mount["mountPath"]),
+            "image": {"image": images[mount["name"]], "user_specified_image": volume.image},
+            "image_sub_path": sub_path,
+            "readonly": True,
+        }
     if sub_path and volume.is_pipe:
         raise Invalid(f"subPath {sub_path!r} does not exist in the volume")
     if sub_path or (volume.is_host and not config.files.runtime_resolves):

@@ -69,26 +69,55 @@ async def start_container(context: Context, pod: Object, start: Start, place: Pl
         context.pod_event(pod, type_, reason, message, name)
 
     try:
-        auth = await _credentials(context, pod, start.spec["image"])
-        image = await context.images.ensure(start.spec, place.sandbox_config, emit, auth)
+        volumes = await _volume_images(context, pod, start.spec, place, emit)
+        image = await _ensure(context, pod, start.spec, place, emit)
     except PullFailed as err:
         wait_s = min(max(0.1, err.retry_at - context.clock.now()), 300.0)
         raise StartFailed(err.note, wait_s) from err
     try:
-        container_id = await _create_and_start(context, pod, start, place, image, emit)
+        container_id = await _create_and_start(context, pod, start, place, image, volumes, emit)
     finally:
         _conceal(context, pod, start.spec)
     await _post_start(context, pod, start.spec, container_id, place, emit)
     return container_id
 
 
+async def _ensure(
+    context: Context, pod: Object, spec: Mapping[str, Any], place: Place, emit: Any
+) -> Message:
+    """The CRI Image of ``spec``, a container or something else with an image and a policy."""
+    auth = await _credentials(context, pod, spec["image"])
+    return await context.images.ensure(spec, place.sandbox_config, emit, auth)
+
+
+async def _volume_images(
+    context: Context, pod: Object, spec: Mapping[str, Any], place: Place, emit: Any
+) -> dict[str, str]:
+    """The ids of the images that the container mounts, by the volume's name."""
+    mounted = {row["name"] for row in spec.get("volumeMounts") or ()}
+    found = {}
+    for volume in pod["spec"].get("volumes") or ():
+        name = volume["name"]
+        if name in mounted and name in place.volumes and place.volumes[name].image:
+            policy = volume["image"].get("pullPolicy")
+            wanted = {"image": place.volumes[name].image, "imagePullPolicy": policy}
+            found[name] = str((await _ensure(context, pod, wanted, place, emit))["id"])
+    return found
+
+
 async def _create_and_start(
-    context: Context, pod: Object, start: Start, place: Place, image: Message, emit: Any
+    context: Context,
+    pod: Object,
+    start: Start,
+    place: Place,
+    image: Message,
+    volumes: Mapping[str, str],
+    emit: Any,
 ) -> str:
     name = start.spec["name"]
     try:
         check_non_root(pod, start.spec, image, context.config.platform)
-        request = await _request(context, pod, start, place, image)
+        request = await _request(context, pod, start, place, image, volumes)
     except (MuntinError, OSError) as err:
         text = str(err)
         emit("Warning", "Failed", f"Error: {text}")
@@ -169,7 +198,12 @@ async def _post_start(
 
 
 async def _request(
-    context: Context, pod: Object, start: Start, place: Place, image: Message
+    context: Context,
+    pod: Object,
+    start: Start,
+    place: Place,
+    image: Message,
+    volumes: Mapping[str, str],
 ) -> Message:
     values = await container_environment(context, pod, start.spec, place.ips)
     mounts = container_mounts(
@@ -181,6 +215,7 @@ async def _request(
         environment=values,
         ips=place.ips,
         node_hosts=context.hosts_file,
+        images=volumes,
     )
     meta, config = pod["metadata"], context.config
     logs = config.platform.log_dir(meta["namespace"], meta["name"], meta["uid"])

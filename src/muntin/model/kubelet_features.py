@@ -26,6 +26,7 @@ class KubeletFeature(StrEnum):
     SECCOMP_FIELDS_ALONE = "seccomp-fields-alone"
     SECCOMP_DEFAULT = "seccomp-default"
     USER_NAMESPACES = "user-namespaces"
+    IMAGE_VOLUMES = "image-volumes"
 
 
 _SINCE: Mapping[KubeletFeature, Version] = {
@@ -55,6 +56,8 @@ _SINCE: Mapping[KubeletFeature, Version] = {
     KubeletFeature.SECCOMP_DEFAULT: (1, 25),
     # hostUsers is looked at. Source: KEP 127, gate UserNamespacesSupport on since 1.33.
     KubeletFeature.USER_NAMESPACES: (1, 33),
+    # Volumes may be images. Source: KEP 4639, gate ImageVolume on since 1.35.
+    KubeletFeature.IMAGE_VOLUMES: (1, 35),
 }
 
 

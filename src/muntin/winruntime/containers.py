@@ -24,7 +24,7 @@ from muntin.winruntime import exit_codes
 from muntin.winruntime.base.users import WindowsUser, user_named
 from muntin.winruntime.command_line import command
 from muntin.winruntime.environment import container_environment
-from muntin.winruntime.image_store import ImageRecord
+from muntin.winruntime.image_store import DRIVE, ImageRecord
 from muntin.winruntime.launch import (
     DEFAULT_DIRECTORY,
     WCCTL,
@@ -117,9 +117,21 @@ class ContainerRpcs:
                 c_drive.fold,
                 node.config.profile,
                 folder / MOUNTS,
+                self._layers_of,
             ),
             ids=ids,
         )
+
+    def _layers_of(self, name: str) -> list[Path]:
+        """The folders of an image's C:, the highest first; the base image's is not one of them.
+
+        Raises:
+            NotFound: there is no such image.
+        """
+        image = self._node.images.find(name)
+        if image is None:
+            raise NotFound(f'failed to resolve image "{name}": image not found')
+        return [self._node.images.layer_folder(one) / DRIVE for one in reversed(image.layers)]
 
     async def StartContainer(self, request: Message) -> Message:
         container = self._node.containers.get(request.get("container_id", ""))

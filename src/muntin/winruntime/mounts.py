@@ -5,6 +5,7 @@ Source: containerd v1.7 pkg/cri/opts/spec_windows_opts.go WithWindowsMounts.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from muntin.kit.errors import Invalid, Unavailable, Unsupported
-from muntin.kit.mounts import detach
-from muntin.kit.safe_paths import bind_mount, make_folders, open_in_root
+from muntin.kit.mounts import detach, mount_overlay
+from muntin.kit.safe_paths import bind_mount, make_folders, open_in_root, open_inside
 from muntin.model.windows import Feature, Profile, gate, is_open
 from muntin.seams.oci.bundle import bind, nothing
 from muntin.winruntime.windows_paths import PIPE_PREFIX, HostDrive, drive_path
@@ -48,15 +49,18 @@ def bind_mounts(
     fold: Callable[[PurePosixPath], PurePosixPath],
     profile: Profile,
     place: Path,
+    layers: Callable[[str], Sequence[Path]],
 ) -> list[dict[str, Any]]:
     """OCI mounts, the outer before the inner; containerd makes absent sources as folders.
 
     A source is opened inside ``drive`` once, and mounted below ``place``, a folder that no
     container reaches: so the OCI runtime gets what was looked at here. ``detach_mounts`` undoes
-    that. ``fold`` gives a path on C: the case that it has in the image.
+    that. ``fold`` gives a path on C: the case that it has in the image, ``layers`` the folders that
+    an image's C: is made of, the highest first.
 
     Raises:
-        Invalid: a source is absent, and the runtime is docker.
+        Invalid: a source is absent, and the runtime is docker; or an image has no such folder.
+        NotFound: there is no such image.
         Unavailable: a source cannot be opened or mounted.
     """
     wanted = sorted(
@@ -66,7 +70,11 @@ def bind_mounts(
     result = []
     for number, (path, mount) in enumerate(wanted):
         target = f"{DRIVE}/{fold(path)}"
-        shown = _shown(mount.get("host_path", ""), drive, profile, place / str(number))
+        shown: Path | None
+        if mount.get("image"):
+            shown = _show_image(mount, layers, place / str(number))
+        else:
+            shown = _shown(mount.get("host_path", ""), drive, profile, place / str(number))
         if shown is None:
             result.append(nothing(target))
             continue
@@ -83,6 +91,35 @@ def detach_mounts(place: Path) -> None:
         return
     for target in place.iterdir():
         detach(str(target))
+
+
+def _show_image(
+    mount: Mapping[str, Any], layers: Callable[[str], Sequence[Path]], place: Path
+) -> Path:
+    """Mount C: of an image, or a folder of it, at or beside ``place``; gives where.
+
+    Source: containerd v2.1 internal/cri/server/container_image_mount.go.
+    """
+    image, below = mount["image"]["image"], mount.get("image_sub_path", "")
+    nothing_in = [place.with_name(f"{place.name}.empty{number}") for number in (0, 1)]
+    lowers = [folder for folder in layers(image) if folder.is_dir()]
+    try:
+        for folder in (place, *nothing_in):
+            folder.mkdir(parents=True)
+        mount_overlay(place, [*lowers, *nothing_in])
+        if not below:
+            return place
+        source = open_inside(place, below, os.O_PATH | os.O_DIRECTORY)
+        try:
+            inner = place.with_name(f"{place.name}.part")
+            _mount(source, inner)
+        finally:
+            os.close(source)
+    except OSError as err:
+        if err.errno in (errno.ENOENT, errno.ENOTDIR, errno.EXDEV):
+            raise Invalid(f"image volume {image}: no folder {below!r} in the image") from err
+        raise Unavailable(f"image volume {image}: {err.strerror or err}") from err
+    return inner
 
 
 def _shown(path: str, drive: HostDrive, profile: Profile, place: Path) -> Path | None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from muntin.cluster.image_volumes import ImageVolumes
 from muntin.cluster.images_linux import BUSYBOX_IMAGES, PAUSE_IMAGE
-from muntin.kit.errors import NotFound, TimedOut
+from muntin.kit import mounts
+from muntin.kit.errors import Invalid, NotFound, TimedOut, Unavailable
 from muntin.seams.cri import Unknown
 from muntin.seams.cri.client import CriClient
 from muntin.seams.cri.enums import ContainerState, PodSandboxState
@@ -140,5 +144,44 @@ def test_exec_and_errors(linux_node: Any) -> None:
         finally:
             await cri.StopPodSandbox({"pod_sandbox_id": sandbox})
             await cri.RemovePodSandbox({"pod_sandbox_id": sandbox})
+
+    on_node(linux_node, test)
+
+
+def test_images_as_volumes_of_a_containerd_without_them(linux_node: Any, tmp_path: Path) -> None:
+    async def test(cri: CriClient) -> None:
+        image = (await cri.ImageStatus({"image": {"image": BUSYBOX}}))["image"]["id"]
+        volumes = ImageVolumes(Path(linux_node.socket), tmp_path)
+
+        async def source(**more: Any) -> Path:
+            mount = {"container_path": "/v", "image": {"image": image}, **more}
+            plain = {"container_path": "/w", "host_path": "/w"}
+            request = {"pod_sandbox_id": "s", "config": {"mounts": [mount, plain]}}
+            changed = await volumes.with_paths(request)
+            first, second = changed["config"]["mounts"]
+            assert second == plain
+            assert (first.keys(), first["readonly"]) == (
+                {"container_path", "host_path", "readonly"},
+                True,
+            )
+            return Path(first["host_path"])
+
+        whole = await source()
+        assert (whole / "bin/busybox").is_file()
+        with pytest.raises(OSError, match="Read-only"):
+            (whole / "new").touch()
+        assert await source() == whole
+        assert (await source(image_sub_path="bin") / "busybox").is_file()
+        for below in ("bin/busybox", "absent", "../../../etc"):
+            with pytest.raises(Invalid, match="no folder"):
+                await source(image_sub_path=below)
+        await volumes.forget(image)
+        assert not mounts.below([tmp_path])
+        assert os.listdir(tmp_path) == []
+        assert (await source() / "bin/busybox").is_file()
+        await volumes.forget(image)
+        image = "sha256:0"
+        with pytest.raises(Unavailable, match="ctr images mount"):
+            await source()
 
     on_node(linux_node, test)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import pytest
 from muntin.cluster.node_files import LinuxNodeFiles, WindowsNodeFiles
 from muntin.kit import mounts
 from muntin.kit.clock import FakeClock
-from muntin.kit.errors import MuntinError
+from muntin.kit.errors import Invalid, MuntinError, NotFound
 from muntin.kubelet.config import KubeletConfig, NodeFacts
 from muntin.kubelet.mounts import conceal_mounts, container_mounts
 from muntin.kubelet.platform import linux, windows
@@ -114,6 +115,10 @@ def race(settings: KubeletConfig, volume: Volume, mount: dict[str, Any], place: 
     return seen
 
 
+def no_images(name: str) -> list[Path]:
+    raise NotFound(name)
+
+
 def source_of(settings: KubeletConfig, found: list[dict[str, Any]], place: Path) -> str:
     """What the OCI runtime is given: on Windows our runtime looks first."""
     if not settings.is_windows:
@@ -122,7 +127,7 @@ def source_of(settings: KubeletConfig, found: list[dict[str, Any]], place: Path)
     for old in shown.iterdir() if shown.is_dir() else ():
         old.rmdir()
     drive = HostDrive(place / "c")
-    return str(bind_mounts(found, drive, PurePosixPath, PROFILE, shown)[0]["source"])
+    return str(bind_mounts(found, drive, PurePosixPath, PROFILE, shown, no_images)[0]["source"])
 
 
 @pytest.mark.parametrize("system", ["linux", "windows"])
@@ -251,7 +256,9 @@ def test_mounts_of_windows_go_below_c_the_outer_first(place: Path) -> None:
         {"container_path": "C:\\a\\b", "host_path": "C:\\x", "readonly": True},
         {"container_path": "c:/a", "host_path": "C:\\y"},
     ]
-    found = bind_mounts(wanted, HostDrive(place), PurePosixPath, PROFILE, place / "shown")
+    found = bind_mounts(
+        wanted, HostDrive(place), PurePosixPath, PROFILE, place / "shown", no_images
+    )
     assert [m["destination"] for m in found] == ["/prefix/drive_c/a", "/prefix/drive_c/a/b"]
     assert [m["options"][1] for m in found] == ["rw", "ro"]
     (place / "x/file").touch()
@@ -264,7 +271,46 @@ def test_the_hosts_file_of_windows_is_that_of_linux_programs_too(place: Path) ->
     (place / "h").write_text("1.2.3.4 name")
     target = "C:\\Windows\\System32\\drivers\\etc\\hosts"
     wanted = [{"container_path": target, "host_path": "C:\\h"}]
-    found = bind_mounts(wanted, HostDrive(place), PurePosixPath, PROFILE, place / "shown")
+    found = bind_mounts(
+        wanted, HostDrive(place), PurePosixPath, PROFILE, place / "shown", no_images
+    )
     drive = "/prefix/drive_c/Windows/System32/drivers/etc/hosts"
     assert [m["destination"] for m in found] == [drive, "/etc/hosts"]
     assert {Path(m["source"]).read_text() for m in found} == {"1.2.3.4 name"}
+
+
+def test_an_image_of_windows_as_a_volume(place: Path) -> None:
+    """The layers lie over each other; a link in the image leads nowhere else."""
+    for layer, text in (("low", "old"), ("high", "new")):
+        (place / layer / "data").mkdir(parents=True)
+        (place / layer / "data/whose").write_text(text)
+        (place / layer / f"data/{layer}").touch()
+    (place / "high/link").symlink_to(place / "host")
+
+    def source(below: str) -> Path:
+        shutil.rmtree(place / "shown", ignore_errors=True)
+        mount = {
+            "container_path": "C:\\v",
+            "image": {"image": "i"},
+            "image_sub_path": below,
+            "readonly": True,
+        }
+        (found,) = bind_mounts(
+            [mount], HostDrive(place), PurePosixPath, PROFILE, place / "shown",
+            lambda name: [place / "high", place / "low", place / "absent"] if name == "i" else [],
+        )  # fmt: skip
+        assert found["options"][1] == "ro"
+        return Path(found["source"])
+
+    whole = source("")
+    assert sorted(one.name for one in (whole / "data").iterdir()) == ["high", "low", "whose"]
+    with pytest.raises(OSError, match="Read-only"):
+        (whole / "new").touch()
+    detach_mounts(place / "shown")
+    assert whose(str(source("data"))) == "new"
+    detach_mounts(place / "shown")
+    for below in ("link", "data/whose", "absent"):
+        with pytest.raises(Invalid, match=f"no folder '{below}' in the image"):
+            source(below)
+        detach_mounts(place / "shown")
+    assert not mounts.below([place / "shown"])

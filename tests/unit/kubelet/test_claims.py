@@ -159,3 +159,18 @@ def test_ephemeral_claims_are_the_pods_own(tmp_path: Path) -> None:
     owner = {"kind": "Pod", "uid": "u", "controller": True}
     mine = claim(metadata={"ownerReferences": [owner]})
     assert mount(tmp_path, mine, volume(hostPath=HOST_PATH), pod=pod) == MADE
+
+
+@pytest.mark.parametrize(("minor", "works"), [(34, False), (35, True)])
+def test_images_are_volumes_from_135_on(tmp_path: Path, minor: int, works: bool) -> None:
+    """Not claims, but as little the kubelet's own as their volumes."""
+    objects = cast(ObjectCache, Objects(claim(), volume(), "n1"))
+    files = RootedFiles(tmp_path)
+    mounter = VolumeMounter(linux((1, minor)), files, objects, cast(Any, None), "10.0.0.1")
+    pod = {**POD, "spec": {"volumes": [{"name": "data", "image": {"reference": "i:1"}}]}}
+    if works:
+        ready = asyncio.run(mounter.prepare(pod, {}))
+        assert ready == {"data": Volume("", read_only=True, image="i:1")}
+    else:
+        with pytest.raises(VolumeError, match="volume type 'image' is not supported"):
+            asyncio.run(mounter.prepare(pod, {}))

@@ -36,6 +36,7 @@ class Node:
     def __init__(self, *images: str, policy: ImageGcPolicy = POLICY) -> None:
         self.images = [{"id": name, "size": 100} for name in images]
         self.containers: list[dict[str, Any]] = []
+        self.volumes: list[str] = []
         self.available = CAPACITY
         self.broken: set[str] = set()
         self.events: list[tuple[str, str]] = []
@@ -46,10 +47,16 @@ class Node:
             config=SimpleNamespace(image_gc=policy, infra_image="pause"),
             node_event=lambda _type, reason, text: self.events.append((reason, text)),
         )
-        self.collector = ImageCollector(cast(Context, context), lambda: (CAPACITY, self.available))
+        self.collector = ImageCollector(
+            cast(Context, context), lambda: (CAPACITY, self.available), lambda: self.volumes
+        )
 
     async def ListImages(self) -> dict[str, Any]:
         return {"images": self.images}
+
+    async def ImageStatus(self, request: Any) -> dict[str, Any]:
+        name = request["image"]["image"].removesuffix(":latest")
+        return next(({"image": one} for one in self.images if one["id"] == name), {})
 
     async def ListContainers(self) -> dict[str, Any]:
         return {"containers": self.containers}
@@ -89,7 +96,8 @@ def test_the_longest_unused_goes_first_and_no_more_than_needed() -> None:
 
 
 def test_what_is_used_new_pinned_or_of_sandboxes_stays() -> None:
-    node = Node("used", "pinned", "infra", "old")
+    node = Node("used", "pinned", "infra", "old", "volume")
+    node.volumes = ["volume", "gone"]
     node.images[1]["pinned"] = True
     node.images[2]["repo_tags"] = ["pause"]
     node.containers = [{"image_ref": "used"}]
@@ -98,10 +106,10 @@ def test_what_is_used_new_pinned_or_of_sandboxes_stays() -> None:
     node.available = 0
     with pytest.raises(Internal, match="Attempted to free 200 bytes, but only found 100 bytes"):
         node.collect(after_s=300)
-    assert [one["id"] for one in node.images] == ["used", "pinned", "infra", "new"]
+    assert [one["id"] for one in node.images] == ["used", "pinned", "infra", "volume", "new"]
     assert node.events[0][0] == "FreeDiskSpaceFailed"
     node.available = 100
-    assert node.collect(after_s=120) == ["used", "pinned", "infra"]
+    assert node.collect(after_s=120) == ["used", "pinned", "infra", "volume"]
 
 
 def test_an_image_that_cannot_be_removed_does_not_keep_the_others() -> None:

@@ -59,7 +59,9 @@ def test_docker_makes_no_folder_for_what_is_missing(tmp_path: Path) -> None:
     mounts = [{"container_path": "C:\\a", "host_path": "C:\\x"}]
     docker = profile_of(build_named("2019"), runtime="docker")
     with pytest.raises(Invalid, match=r"bind source path does not exist: C:\\x$"):
-        bind_mounts(mounts, HostDrive(tmp_path), lambda path: path, docker, tmp_path / "mounts")
+        bind_mounts(
+            mounts, HostDrive(tmp_path), lambda path: path, docker, tmp_path / "mounts", list
+        )
     assert not (tmp_path / "x").exists()
 
 

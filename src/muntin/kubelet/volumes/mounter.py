@@ -29,6 +29,7 @@ from muntin.kubelet.volumes.content import (
 from muntin.kubelet.volumes.host_path import open_host_path
 from muntin.kubelet.volumes.tokens import TokenSource
 from muntin.model import quantity
+from muntin.model.kubelet_features import KubeletFeature
 from muntin.model.pods import all_containers
 from muntin.model.windows import Feature, gate
 from muntin.seams.kube import Object
@@ -49,7 +50,8 @@ class Volume:
     """A volume that is ready; ``path`` is as the node names it.
 
     ``is_host`` is for a path that a user gave, of the hostPath type ``host_type``; others are the
-    kubelet's own. One that ``is_pipe`` is never looked at (pipes and shares on Windows).
+    kubelet's own. One that ``is_pipe`` is never looked at (pipes and shares on Windows). ``image``
+    is the reference of an image, which the runtime mounts; it has no path.
     """
 
     path: str
@@ -58,6 +60,7 @@ class Volume:
     is_host: bool = False
     host_type: str = ""
     is_pipe: bool = False
+    image: str = ""
 
 
 class VolumeError(MuntinError):
@@ -150,6 +153,9 @@ class VolumeMounter:
             return self._host_path(volume["hostPath"])
         if claim_name(pod, volume) is not None:
             return await self._claimed(pod, volume)
+        has_images = self._platform.kubelet_has(KubeletFeature.IMAGE_VOLUMES)
+        if volume.get("image") is not None and has_images:
+            return Volume("", read_only=True, image=volume["image"].get("reference", ""))
         kind = next((key for key in PLUGINS if volume.get(key) is not None), None)
         if kind is None:
             other = next((key for key in volume if key != "name"), "")

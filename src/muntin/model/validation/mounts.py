@@ -45,7 +45,7 @@ def _mounts(
         seen.add(where)
         if devices:
             _overlap(row, devices, f"{path}[{index}]", found)
-        _sub_paths(row, volumes.get(name) or {}, path, index, found)
+        _sub_paths(row, path, index, found)
         if row.get("mountPropagation") is not None:
             _propagation(container, row["mountPropagation"], f"{path}.mountPropagation", found)
         if row.get("recursiveReadOnly") is not None:
@@ -63,14 +63,8 @@ def _overlap(row: Object, devices: Any, path: str, found: Findings) -> None:
         )
 
 
-def _sub_paths(row: Object, volume: Object, path: str, index: int, found: Findings) -> None:
+def _sub_paths(row: Object, path: str, index: int, found: Findings) -> None:
     below, template = row.get("subPath"), row.get("subPathExpr")
-    if volume.get("image") is not None:
-        for field, value in (("subPath", below), ("subPathExpr", template)):
-            if value:
-                found.invalid(
-                    f"{path}[{index}].{field}", value, "not allowed in image volume sources"
-                )
     if below:
         local_path(below, f"{path}.subPath", found)
     if template:

@@ -142,7 +142,9 @@ class FakeRuntime:
         if not names:
             raise NotFound(f"failed to get image from containerd {image!r}: not found")
         for mount in config.get("mounts", []):
-            if not mount.get("host_path") or not mount.get("container_path"):
+            if not (mount.get("host_path") or mount.get("image")) or not mount.get(
+                "container_path"
+            ):
                 raise Invalid(f"mount {mount} names no path")
         key = f"container{next(self._numbers)}"
         self.containers[key] = {

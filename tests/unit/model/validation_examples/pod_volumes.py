@@ -342,9 +342,6 @@ POD_VOLUMES.create(
      f'{M}[0].mountPath: Invalid value: "/x": must not already exist as a path in volumeDevices',
      'c.volumeDevices[0].devicePath: Invalid value: "/x": must not already exist as a path in '
      "volumeMounts"),
-    *((mounted({**MOUNT, name: "y"}, image={"reference": "r"}),
-       f'{M}[0].{name}: Invalid value: "y": not allowed in image volume sources')
-      for name in ("subPath", "subPathExpr")),
     *((mounted({**MOUNT, name: "/y"}),
        f'{M}.{name}: Invalid value: "/y": must be a relative path')
       for name in ("subPath", "subPathExpr")),
