@@ -75,6 +75,9 @@ def test_nothing_is_replaced_and_nothing_is_left(tmp_path):
     target.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(AlreadyExists, match="is there already"):
         sqlite_backup.copy(tmp_path / "db", target)
+    for source in ("absent", "copy"):
+        with pytest.raises(NotFound, match="no such file"):
+            sqlite_backup.put_back(tmp_path / source, tmp_path / "other")
     with pytest.raises(NotFound, match="there is no store"):
         sqlite_backup.copy(tmp_path / "absent", tmp_path / "other")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "db"]

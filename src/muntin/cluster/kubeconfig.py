@@ -12,15 +12,16 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from muntin.kit import files, safe_yaml
+from muntin.kit import files, safe_yaml, user_files
 from muntin.kit.errors import Conflict, Invalid
+from muntin.kit.user_files import UserFile
 
 _LOCK_WAIT_S, _LOCK_POLL_S = 5.0, 0.05
 _OURS = b"muntin\n"
@@ -105,9 +106,10 @@ def target(explicit: Path | None, environment: Mapping[str, str]) -> Path:
 
 
 def check(path: Path) -> None:
-    """Raise Invalid when ``path`` is there and is no kubeconfig."""
-    if path.exists():
-        _parse(path.read_bytes(), path)
+    """Raise what ``install`` would: Invalid when ``path`` is there and is no kubeconfig, Forbidden
+    when a symbolic link of another user leads to it."""
+    with suppress(FileNotFoundError), user_files.opened(path) as file:
+        _parse(file.read(), path)
 
 
 def install(access: Access, path: Path, undo: Path) -> None:
@@ -122,9 +124,12 @@ def install(access: Access, path: Path, undo: Path) -> None:
         uninstall(undo)
         earlier = None
     made_directory = not path.parent.exists()
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o750)
-    with _locked(path):
-        before = path.read_bytes() if path.exists() else None
+    with (
+        user_files.opened(path, follow=False, make_folders=True) as given,
+        _locked(given),
+        user_files.opened(path) as file,
+    ):
+        before = file.read()
         existing = _parse(before, path)
         written = dump(merged(existing, document(access)))
         record = {
@@ -138,7 +143,7 @@ def install(access: Access, path: Path, undo: Path) -> None:
         if earlier is not None:
             record = {**earlier, "written": encoded(written)}
         files.change(undo, json.dumps(record).encode())
-        files.change(path, written)
+        file.write(written)
 
 
 def uninstall(undo: Path) -> None:
@@ -152,11 +157,16 @@ def uninstall(undo: Path) -> None:
     if record is None:
         return
     path = Path(record["path"])
-    if path.parent.exists():
-        with _locked(path):
-            if path.exists():
-                _restore(path, record)
-        if record["madeDirectory"] and not any(path.parent.iterdir()):
+    with (
+        suppress(FileNotFoundError),
+        user_files.opened(path, follow=False) as given,
+        _locked(given),
+        user_files.opened(path) as file,
+    ):
+        if (now := file.read()) is not None:
+            _restore(file, now, record)
+    if record["madeDirectory"]:
+        with suppress(OSError):  # it is not empty, or gone
             path.parent.rmdir()
     undo.unlink()
 
@@ -170,24 +180,23 @@ def _remembered(undo: Path) -> Document | None:
         return None
 
 
-def _restore(path: Path, record: Document) -> None:
-    now = path.read_bytes()
+def _restore(file: UserFile, now: bytes, record: Document) -> None:
     if now == base64.b64decode(record["written"]):
         if record["before"] is None:
-            path.unlink()
+            file.unlink()
         else:
-            files.change(path, base64.b64decode(record["before"]))
+            file.write(base64.b64decode(record["before"]))
         return
-    content = _parse(now, path)
+    content = _parse(now, file.path)
     was_current = content.get("current-context") == record["name"]
     left = without(content, record["name"])
     names = {row.get("name") for row in left.get("contexts") or []}
     if was_current and record["current"] in names:
         left["current-context"] = record["current"]
     if is_empty(left) and record["before"] is None:
-        path.unlink()
+        file.unlink()
     elif left != content:
-        files.change(path, dump(left))
+        file.write(dump(left))
 
 
 def _parse(data: bytes | None, path: Path) -> Document:
@@ -206,9 +215,9 @@ def _parse(data: bytes | None, path: Path) -> Document:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(file: UserFile) -> Iterator[None]:
     """Hold the lock of kubectl's kind, a file; the kernel's lock on it says that we live."""
-    lock = path.with_name(f"{path.name}.lock")
+    lock = UserFile(file.path.with_name(f"{file.name}.lock"), file.folder, f"{file.name}.lock")
     deadline = time.monotonic() + _LOCK_WAIT_S
     while True:
         try:
@@ -218,16 +227,17 @@ def _locked(path: Path) -> Iterator[None]:
             if _remove_orphan(lock):
                 continue
             if time.monotonic() > deadline:
-                raise Conflict(f"{lock} exists: remove it if nothing writes {path} now") from err
+                text = f"{lock.path} exists: remove it if nothing writes {file.path} now"
+                raise Conflict(text) from err
             time.sleep(_LOCK_POLL_S)
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        lock.unlink()
         os.close(fd)
 
 
-def _take(lock: Path) -> int:
+def _take(lock: UserFile) -> int:
     """Make the lock's file, held from its first moment; the descriptor must stay open.
 
     Raises:
@@ -235,29 +245,33 @@ def _take(lock: Path) -> int:
     """
     flags, exists = os.O_WRONLY | os.O_CLOEXEC, False
     try:
-        fd = os.open(lock.parent, flags | os.O_TMPFILE, 0o600)
+        fd = os.open(".", flags | os.O_TMPFILE, 0o600, dir_fd=lock.folder)
     except OSError:  # a file system that cannot
-        fd, exists = os.open(lock, flags | os.O_CREAT | os.O_EXCL, 0o600), True
+        made = flags | os.O_CREAT | os.O_EXCL
+        fd, exists = os.open(lock.name, made, 0o600, dir_fd=lock.folder), True
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         os.write(fd, _OURS)
         if not exists:
             # With a directory's descriptor Python follows the link, which is the file itself.
-            os.link(f"/proc/self/fd/{fd}", lock, src_dir_fd=fd)
+            source = f"/proc/self/fd/{fd}"
+            os.link(source, lock.name, src_dir_fd=fd, dst_dir_fd=lock.folder)
     except BaseException:
         os.close(fd)
         raise
     return fd
 
 
-def _remove_orphan(lock: Path) -> bool:
+def _remove_orphan(lock: UserFile) -> bool:
     """Remove a lock of ours whose process was killed; False when it is another one."""
     try:
-        with lock.open("rb") as file:
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(lock.name, flags, dir_fd=lock.folder), "rb") as file:
             if file.read(len(_OURS) + 1) != _OURS:
                 return False
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(file.fileno()).st_ino != lock.stat().st_ino:
+            now = os.stat(lock.name, dir_fd=lock.folder, follow_symlinks=False)
+            if os.fstat(file.fileno()).st_ino != now.st_ino:
                 return False  # somebody else's by now
             lock.unlink()
     except OSError:

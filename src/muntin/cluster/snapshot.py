@@ -45,7 +45,7 @@ def put_back(config: ClusterConfig, file: Path) -> None:
     """
     database = ClusterPaths(config.name).database
     database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    sqlite_backup.copy(file, database)
+    sqlite_backup.put_back(file, database)
 
 
 def _require_sqlite(config: ClusterConfig) -> None:

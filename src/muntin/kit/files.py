@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from muntin.kit import disk
+from muntin.kit import disk, user_files
 
 _PAD_BYTES = 4096
 
@@ -57,7 +57,15 @@ def put_padded(path: Path, data: bytes) -> None:
 
 def change(path: Path, data: bytes) -> None:
     """Make ``data`` what ``path`` holds, on disk, too, while nobody else does: owner, mode and
-    symbolic links stay; a new file is for its folder's owner alone."""
+    symbolic links stay; a new file is for its folder's owner alone.
+
+    Raises:
+        Forbidden: a symbolic link of another user leads to a file that is not his.
+    """
+    if hasattr(os, "O_PATH"):  # Linux
+        with user_files.opened(path) as file:
+            file.write(data)
+        return
     real = path.resolve()
     is_new = not real.exists()
     model = (real.parent if is_new else real).stat()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import sqlite3
-import uuid
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from muntin.kit import disk
+from muntin.kit import disk, user_files
 from muntin.kit.errors import AlreadyExists, Invalid, MuntinError, NotFound, Unavailable
 
 _TABLES = {"log", "meta"}
@@ -18,8 +18,9 @@ _BUSY_S = 10.0
 def copy(source: Path, target: Path) -> int:
     """Copy the store in ``source`` to the new file ``target``; gives the newest revision in it.
 
-    The copy is the state of one moment, for its owner alone (0600), one file, synced to disk, and
-    checked. ``target`` appears when all of this is done. Writers go on meanwhile.
+    The copy is the state of one moment, for this process' user alone (0600), one file, synced to
+    disk, and checked. ``target`` appears when all of this is done. Writers go on meanwhile. Until
+    then all happens in the folder of ``source``, where nobody else may write.
 
     Raises:
         NotFound: there is no store in ``source``.
@@ -29,25 +30,53 @@ def copy(source: Path, target: Path) -> int:
     """
     if not source.is_file():
         raise NotFound(f"{source}: there is no store")
-    if os.path.lexists(target):
-        raise AlreadyExists(f"{target} is there already\nchoose another file, or remove it")
-    partial = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        _back_up(source, partial)
-        newest = check(partial)
-        _sync(partial)
-        os.link(partial, target)  # unlike a rename, this never replaces a file
-        _sync(target.parent)
-    except FileExistsError as err:
-        raise AlreadyExists(f"{target} is there already\nchoose another file") from err
+        with (
+            user_files.opened(target, follow=False) as file,
+            TemporaryDirectory(dir=source.parent, prefix=".copy-") as work,
+        ):
+            if file.exists():
+                raise FileExistsError
+            made = Path(work) / "copy"
+            _back_up(source, made)
+            newest = check(made)
+            with made.open("rb") as content:
+                file.create(content)
     except OSError as err:
-        raise Unavailable(f"{target} cannot be written: {err.strerror}") from err
-    finally:
-        for path in (partial, partial.with_name(f"{partial.name}-journal")):
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+        raise _refused(target, err) from err
     return newest
+
+
+def put_back(source: Path, target: Path) -> int:
+    """Make the new file ``target`` of a copy ``source``, checked; gives the newest revision in it.
+
+    Raises:
+        NotFound, Invalid: ``source`` cannot be used.
+        AlreadyExists: ``target`` is there.
+        Unavailable: it cannot be written now.
+    """
+    try:
+        with (
+            user_files.opened(source) as file,
+            TemporaryDirectory(dir=target.parent, prefix=".copy-") as work,
+        ):
+            made = Path(work) / "copy"
+            with file.reader() as reading, made.open("xb") as writing:
+                shutil.copyfileobj(reading, writing)
+            newest = check(made)
+            with made.open("rb") as content, user_files.opened(target, follow=False) as own:
+                own.create(content)
+    except FileNotFoundError as err:
+        raise NotFound(f"{source}: no such file") from err
+    except OSError as err:
+        raise _refused(target, err) from err
+    return newest
+
+
+def _refused(target: Path, err: OSError) -> MuntinError:
+    if isinstance(err, FileExistsError):
+        return AlreadyExists(f"{target} is there already\nchoose another file, or remove it")
+    return Unavailable(f"{target} cannot be written: {err.strerror}")
 
 
 def check(path: Path) -> int:
@@ -96,22 +125,15 @@ def _back_up(source: Path, target: Path) -> None:
 
 
 def _translated(source: Path, target: Path, err: sqlite3.DatabaseError) -> MuntinError:
-    if disk.is_full(target.parent):
-        return Unavailable(f"{target} cannot be written: {target.parent} is on a full disk")
-    if err.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    code = err.sqlite_errorcode & 0xFF  # without what extends it
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Unavailable(
             f"{source} is locked: the control plane opened it while its disk was full\n"
             "end the control plane's process (muntin status has its id) when there is room: "
             "it is started again at once"
         )
-    if err.sqlite_errorcode in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return Invalid(f"{source} is damaged, or not a store: {err}")
+    if disk.is_full(target.parent):
+        return Unavailable(f"{source} cannot be copied: {target.parent} is on a full disk")
     return Unavailable(f"{source} cannot be copied to {target}: {err}")
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
