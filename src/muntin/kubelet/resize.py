@@ -103,6 +103,8 @@ def _given(container: Object, allocated: Mapping[str, Resources]) -> Object:
 
 def changes(now: Resources, before: Resources) -> set[str]:
     """Which of CPU and memory have another amount."""
+    if now == before:
+        return set()
     return {
         name
         for name in RESIZED
