@@ -15,7 +15,7 @@ import orjson
 from muntin.apiserver import bodies, status
 from muntin.apiserver.request import ApiRequest
 from muntin.kit import depth, errors
-from muntin.model import decoding
+from muntin.model import decoding, strict_fields
 from muntin.model.resources import Resource
 
 Object = dict[str, Any]
@@ -75,22 +75,9 @@ def _parsed(body: bytes) -> Object:
 _fraction = re.compile(rb"[:\[,]\s*-?(?:\d+[.eE]|\d{18})").search
 
 
-def may_repeat(body: bytes) -> bool:
-    """Whether a field may be in one map twice, told quickly; False is sure.
-
-    A JSON text without repeated fields has as many colons as one that is made of its value; only
-    escapes could hide some.
-    """
-    try:
-        whole = orjson.dumps(orjson.loads(body))
-    except (orjson.JSONDecodeError, TypeError):  # YAML, or nested too deeply
-        return True
-    return b"\\u" in body or whole.count(b":") != body.count(b":")
-
-
 def _twice(body: bytes) -> list[str]:
     """The keys that are in one map twice, each in a sentence with its line."""
-    if not may_repeat(body):
+    if not strict_fields.may_repeat(body):
         return []
     try:
         if not decoding.duplicate_fields(body):

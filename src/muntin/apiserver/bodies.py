@@ -290,8 +290,8 @@ def _strict_errors(
     media = content_type(request)
     if media in YAML:  # upstream reads JSON that it makes of it, with sorted keys
         return [*_yaml_errors(raw), *sorted(decoded.strict_errors)]
-    if media not in ("", JSON):
-        return decoded.strict_errors
+    if media not in ("", JSON) or not strict_fields.may_repeat(raw):
+        return decoded.strict_errors[: strict_fields.MOST]  # they are in the text's order
     if request.custom is not None:
         decoded.duplicates = decoding.duplicate_fields(raw)
         return decoded.strict_errors

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muntin.apiserver.applying import may_repeat
 from muntin.model.decoding import duplicate_fields
+from muntin.model.strict_fields import may_repeat
 
 scalars = st.sampled_from(['"a"', '":"', '"\\":"', '"\\u003a"', "1", "-0.5", "null", '"\\\\"'])
 names = st.sampled_from(['"a"', '"b"', '":"', '"\\u0061"', '"a\\/b"', '"a/b"', '"\\""'])

@@ -179,3 +179,8 @@ class AddressPools:
             except errors.Exhausted:
                 continue
         raise errors.Exhausted("range is full")
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return len(self._owners)

@@ -30,7 +30,14 @@ from muntin.apiserver.request import ApiRequest
 from muntin.kit import depth, errors
 from muntin.kit.http.messages import Response
 from muntin.kit.log import fields
-from muntin.model import decoding, go_values, json_patch, merge_patch, strategic
+from muntin.model import (
+    decoding,
+    go_values,
+    json_patch,
+    merge_patch,
+    strategic,
+    strict_fields,
+)
 from muntin.model.schema import Schema, Type
 from muntin.seams.kube import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 
@@ -255,7 +262,7 @@ def _checked(request: ApiRequest, kind: str, value: Any, prefix: str) -> tuple[s
         return ()
     body = request.http.body
     found = []
-    if applying.may_repeat(body):
+    if strict_fields.may_repeat(body):
         found = [f'duplicate field "{path}"' for path in decoding.duplicate_fields(body)]
     if kind != JSON_PATCH:
         return tuple(found)
