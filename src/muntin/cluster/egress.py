@@ -28,12 +28,17 @@ NEVER_WORLD = tuple(
 """This host, its loopback, what is on its link alone, and the relay's name for the host."""
 
 
+POD_LINKS = {"net.ipv4.conf.default.rp_filter": 1}
+"""For links that come later, those of pods: a packet whose source is not the pod's is dropped."""
+
+
 def prepare(config: ClusterConfig) -> None:
     """Put the rules in place: on Linux nodes (Windows' are HNS policies), tor and ``outside``."""
     paths = ClusterPaths(config.name)
     for node in config.nodes:
         if node.os is Os.LINUX:
             nft.run(pod_rules(config.networking), paths.netns(node.name))
+            netns.write_sysctls(paths.netns(node.name), POD_LINKS)
         if config.networking.egress:
             _lead_resolver(paths.netns(node.name))
     nft.run(edge_rules(config.networking), paths.netns("tor"))
