@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import array
 import asyncio
+import contextlib
 import os
 import socket
 import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from muntin.winruntime import child
 from muntin.winruntime.shim.control import MAX_MESSAGES, Control, sealed
@@ -110,3 +113,25 @@ def test_a_killed_child_has_a_negative_code() -> None:
 
     assert asyncio.run(run()) == -9
     os.close(null)
+
+
+MESSAGES = st.lists(
+    st.sampled_from([b"0", b"failed 5\n", b"started 0\n", b"\xb2", b"failed ", b"4294967295\n"])
+    | st.binary(min_size=1, max_size=80),
+    max_size=30,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(MESSAGES)
+def test_any_messages_give_a_status_or_none(messages: list[bytes]) -> None:
+    control = Control()
+    try:
+        for message in messages:
+            control.theirs.send(message)
+        with contextlib.suppress(EOFError):
+            assert control.take_started() in (None, 0)
+        status = control.status()
+        assert status == "" or int(status.removeprefix("failed ")) >= 0
+    finally:
+        control.close()
