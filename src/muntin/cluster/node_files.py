@@ -7,10 +7,10 @@ Windows node has a folder that stands for its C: drive. A kubelet on a machine o
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import posixpath
+from contextlib import suppress
 from pathlib import Path
 
 from muntin.kit.log import fields
@@ -21,7 +21,7 @@ from muntin.winruntime.windows_paths import HostDrive
 log = logging.getLogger(__name__)
 
 SHARED = ("/bin", "/dev", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
-"""What nodes of one machine have in common: a hostPath there is the machine's own."""
+"""What nodes of one machine have in common: a hostPath there is the machine's own, if it exists."""
 
 _PROGRAMS = ("/bin", "/lib", "/lib64", "/sbin", "/usr")
 """Those of the shared paths that pods may only read, whatever their user."""
@@ -68,23 +68,25 @@ class LinuxNodeFiles(RootedFiles):
         return self._host_place(path)
 
     def _host_place(self, path: str) -> tuple[Path, str]:
-        return Path("/") if _is_shared(path) else self._root, _plain(path)[1:] or "."
+        return self._root, _plain(path)[1:] or "."
 
     def open_host(self, path: str, flags: int, mode: int = 0) -> int:
-        if flags & os.O_CREAT:
-            _refuse_shared(path)
+        """What the machine shares is the machine's; what it lacks there is the node's own."""
+        if _is_shared(path) and not flags & os.O_CREAT:
+            with suppress(FileNotFoundError):
+                return open_in_root(Path("/"), _plain(path)[1:], flags)
         return super().open_host(path, flags, mode)
 
     def make_host_folders(self, path: str, mode: int = 0o755) -> int:
-        _refuse_shared(path)
+        """Nothing is made on the machine itself."""
+        if _is_shared(path):
+            with suppress(FileNotFoundError):
+                return self.open_host(path, os.O_PATH | os.O_DIRECTORY)
         return super().make_host_folders(path, mode)
 
-    def remove_host(self, path: str) -> None:
-        _refuse_shared(path)
-        super().remove_host(path)
-
     def is_read_only(self, path: str) -> bool:
-        return any(_is_below(_plain(path), top) for top in _PROGRAMS)
+        plain = _plain(path)
+        return any(_is_below(plain, top) for top in _PROGRAMS) and Path(plain).exists()
 
     def runtime(self, path: str) -> str:
         """containerd runs on the machine itself, so it is given the place on the machine."""
@@ -105,12 +107,6 @@ class WindowsNodeFiles(RootedFiles):
 
 def _is_shared(path: str) -> bool:
     return any(_is_below(_plain(path), top) for top in SHARED)
-
-
-def _refuse_shared(path: str) -> None:
-    """Nothing is made or removed on the machine itself."""
-    if _is_shared(path):
-        raise OSError(errno.EROFS, "shared with the machine: nothing is made or removed", path)
 
 
 def _plain(path: str) -> str:

@@ -105,17 +105,22 @@ def test_files_of_a_linux_node(tmp_path: Path) -> None:
 
 
 def test_nothing_is_made_or_removed_on_the_machine(tmp_path: Path) -> None:
-    """A hostPath of the type DirectoryOrCreate, or a forged volume that is to be deleted."""
+    """A hostPath that makes what is missing, or a forged volume that is to be deleted."""
     files = LinuxNodeFiles(tmp_path)
-    for path in ("/usr/muntin-test", "/a/../dev/muntin-test"):
-        for action in (
-            files.make_host_folders,
-            files.remove_host,
-            lambda place: files.open_host(place, os.O_WRONLY | os.O_CREAT, 0o600),
-        ):
-            with pytest.raises(OSError, match="shared with the machine"):
-                action(path)
+    (tmp_path / "root").mkdir()
+    os.close(files.make_host_folders("/usr/muntin-test/x"))
+    os.close(files.open_host("/usr/muntin-test/file", os.O_WRONLY | os.O_CREAT, 0o600))
+    os.close(files.open_host("/a/../usr/muntin-test/file", os.O_RDONLY))
+    assert (tmp_path / "root/usr/muntin-test/x").is_dir()
+    assert not files.is_read_only("/usr/muntin-test")
+    assert files.is_read_only("/usr/bin")
+    files.remove_host("/usr/muntin-test")
+    files.remove_host("/usr/bin")
+    assert list((tmp_path / "root/usr").iterdir()) == []
     assert not Path("/usr/muntin-test").exists()
+    assert Path("/usr/bin").is_dir()
+    with closing(files.make_host_folders("/usr/bin")) as fd:
+        assert os.path.samestat(os.fstat(fd), Path("/usr/bin").stat())
 
 
 def test_files_of_a_windows_node(tmp_path: Path) -> None:
