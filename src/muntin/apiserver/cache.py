@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from sortedcontainers import SortedDict
 
 from muntin.apiserver.items import ROOT, CustomItem, Item, key_of, parse_key
@@ -158,8 +159,15 @@ class Cache:
             return None
         return self._item(row, namespace, name, record.value, record.mod_revision)
 
-    def _item(self, row: Resource, *rest: Any) -> Item:
-        return CustomItem(row, *rest) if row.is_custom else Item(row, *rest)
+    def _item(self, row: Resource, namespace: str, name: str, *rest: Any) -> Item | None:
+        """The item of a stored value; None for a value that this server did not write so."""
+        kind = CustomItem if row.is_custom else Item
+        try:
+            return kind(row, namespace, name, *rest)
+        except (ValueError, msgspec.MsgspecError):
+            about = fields(resource=row.plural, namespace=namespace, name=name)
+            log.exception("a stored object cannot be read: it is left out", **about)
+            return None
 
     # -- following what is served ------------------------------------------------------------
 
@@ -293,14 +301,16 @@ class Cache:
         resource = self.by_storage[storage]
         key = f"{namespace}/{name}"
         previous = resource.items.get(key)
-        if change.value is None:
+        item = None
+        if change.value is not None:
+            item = self._item(row, namespace, name, change.value, change.revision)
+        if item is None:
             if previous is None:
                 return None
             del resource.items[key]
             gone = previous.at_revision(change.revision)
             event = Event("DELETED", gone, previous, change.revision)
         else:
-            item = self._item(row, namespace, name, change.value, change.revision)
             resource.items[key] = item
             kind = "ADDED" if previous is None else "MODIFIED"
             event = Event(kind, item, previous, change.revision)

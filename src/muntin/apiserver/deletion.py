@@ -13,6 +13,7 @@ from muntin.apiserver import status
 from muntin.apiserver.delete_options import Options
 from muntin.apiserver.items import Item
 from muntin.kit.clock import rfc3339
+from muntin.kit.errors import Invalid
 from muntin.model import times
 from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 
@@ -133,7 +134,10 @@ def _hurry(metadata: Object, grace: int, now: float) -> None:
     running = metadata.get("deletionGracePeriodSeconds") or 0
     if grace >= running:
         return
-    began = (times.seconds_of(metadata["deletionTimestamp"]) or now) - _go_seconds(running)
+    try:
+        began = (times.seconds_of(metadata["deletionTimestamp"]) or now) - _go_seconds(running)
+    except Invalid:  # a time that no server of today would store
+        began = now
     ends = began + _go_seconds(grace)
     if ends < now:
         ends, grace = now, min(grace, 1)

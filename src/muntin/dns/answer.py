@@ -22,6 +22,7 @@ from dnslib import (
     DNSRecord,
 )
 from dnslib.dns import DNSError
+from dnslib.label import DNSLabelError
 
 from muntin.dns.zone import NOTHING, Found, Record, Zone
 
@@ -31,6 +32,7 @@ MAX_UDP_BYTES = 1232
 """What is sent over UDP at most, whatever a client allows: no fragments (DNS flag day 2020)."""
 PLAIN_UDP_BYTES = 512
 MAX_CNAMES = 8
+MAX_NAME_BYTES = 254  # without the root's; RFC 1035, 2.3.4
 
 _RDATA = {"A": A, "AAAA": AAAA, "CNAME": CNAME, "PTR": PTR, "TXT": TXT}
 
@@ -45,6 +47,8 @@ async def answer(zone: Zone, ttl_s: int, packet: bytes, forward: Forward, *, tcp
         return b""
     if query.header.opcode != 0 or len(query.questions) != 1:
         return _refused(query, RCODE.NOTIMP if query.header.opcode else RCODE.FORMERR)
+    if sum(len(label) + 1 for label in query.q.qname.label) > MAX_NAME_BYTES:
+        return _format_error(packet)  # by pointers, which the parser follows however far
     name = str(query.q.qname).rstrip(".").lower()
     kind = str(QTYPE.get(query.q.qtype, query.q.qtype))
     found = _local(zone, name, kind)
@@ -54,7 +58,11 @@ async def answer(zone: Zone, ttl_s: int, packet: bytes, forward: Forward, *, tcp
     try:
         reply = await _reply(zone, ttl_s, query, name, kind, found, forward)
         return _packed(query, reply, tcp=tcp)
-    except (DNSError, ValueError):  # a target that is no DNS name, such as a label of 64 characters
+    except (
+        DNSError,
+        DNSLabelError,
+        ValueError,
+    ):  # a target that is no DNS name, such as a label of 64 characters
         return _refused(query, RCODE.SERVFAIL)
 
 

@@ -10,8 +10,8 @@ import datetime
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
+from muntin.kit import urls
 from muntin.kit.errors import Invalid
 from muntin.lint.webhook import HEALTH, PATH
 
@@ -80,7 +80,7 @@ def host_of(url: str) -> str:
     Raises:
         Invalid: it is not ``https://HOST[:PORT]``.
     """
-    parts = urlsplit(url)
+    parts = urls.split(url)
     if parts.scheme != "https" or not parts.hostname or parts.path not in ("", "/"):
         raise Invalid(f"{url!r} is not the address of a webhook: write https://HOST[:PORT]")
     return parts.hostname

@@ -12,7 +12,9 @@ import html
 import re
 from collections.abc import Iterable
 from html.parser import HTMLParser
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
+
+from muntin.kit import urls
 
 _ATTRIBUTES: dict[str, frozenset[str]] = {
     tag: frozenset(names.split())
@@ -50,7 +52,7 @@ _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'=<>`]+
 def rewritten(link: str, prefix: str, hosts: Iterable[str]) -> str:
     """``link`` below ``prefix``; as it is, if it is relative or leads to none of ``hosts``."""
     try:
-        parts = urlsplit(link)
+        parts = urls.split(link)
     except ValueError:  # no address at all
         return link
     if (parts.netloc and parts.netloc not in hosts) or not parts.path.startswith("/"):

@@ -12,9 +12,9 @@ import gzip
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
-from urllib.parse import urlsplit
 
 from muntin.apiserver.subresources.links import rewritten, rewritten_page
+from muntin.kit import urls
 from muntin.kit.http.client import Headers, HttpClient, HttpResponse
 from muntin.kit.http.messages import Answer, Request, Response, Upgrade
 from muntin.seams.streams.duplex import StreamDuplex, relay
@@ -62,7 +62,7 @@ async def proxy(
         await stack.aclose()
         raise
 
-    hosts = (urlsplit(url).netloc, request.headers.get("host", ""))
+    hosts = (urls.split(url).netloc, request.headers.get("host", ""))
     headers = _returned(answer.headers, prefix, hosts)
     if prefix and "location" not in headers and _is_page(headers):
         return await _page(

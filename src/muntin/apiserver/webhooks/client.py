@@ -13,11 +13,10 @@ import random
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from muntin.apiserver.cache import Cache
 from muntin.apiserver.webhooks import failures
-from muntin.kit import errors
+from muntin.kit import errors, urls
 from muntin.kit.http.client import HttpClient
 from muntin.model.resources import ENDPOINTS, SERVICES
 
@@ -53,7 +52,9 @@ class WebhookClient:
                 "POST", base, headers=headers, body=body, timeout_s=timeout_s
             )
         except errors.MuntinError as err:
-            raise failures.of_transport(err, shown, urlsplit(base)) from err
+            if isinstance(err, urls.NotAUrl):
+                raise failures.WebhookFailed(f'Post "{shown}": {err.message}') from err
+            raise failures.of_transport(err, shown, urls.split(base)) from err
         if not 200 <= answer.status < 300:
             raise failures.of_answer(answer.status, answer.body)
         return answer.body

@@ -12,9 +12,8 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from muntin.kit import errors
+from muntin.kit import errors, urls
 from muntin.kit.http.addresses import resolve
 from muntin.kit.http.client_connection import Connection
 
@@ -348,11 +347,8 @@ async def paced(chunks: AsyncIterator[bytes], stall_s: float) -> AsyncIterator[b
 
 
 def _split(url: str) -> tuple[_Origin, str]:
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as err:
-        raise errors.Invalid(f"{url!r}: {err}") from err
+    parts = urls.split(url)
+    port = parts.port
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise errors.Invalid(f"{url!r} is not an absolute http or https URL")
     tls = parts.scheme == "https"

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
+from muntin.kit import urls
 from muntin.kit.errors import Invalid, MuntinError
 from muntin.kit.http.client import HttpClient, HttpResponse
 from muntin.kit.http.tls import client_context
@@ -58,7 +59,7 @@ async def http_get(
         return Result(False, err.message, errored=True)
     except MuntinError as err:
         refused = isinstance(err.__cause__, ConnectionRefusedError)
-        target = urlsplit(url).netloc
+        target = urls.split(url).netloc
         text = f"dial tcp {target}: connect: connection refused" if refused else err.message
         return Result(False, f'Get "{url}": {text}', not_listening=refused)
     finally:
@@ -121,7 +122,7 @@ async def _followed(
             return answer
         try:
             following = urljoin(url, location)
-            other = urlsplit(following).hostname != urlsplit(url).hostname
+            other = urls.split(following).hostname != urls.split(url).hostname
         except ValueError as err:
             text = f'failed to parse Location header "{location[:MOST_TOLD]}": {err}'
             raise _Redirected(url, text) from err

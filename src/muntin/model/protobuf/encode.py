@@ -6,6 +6,7 @@ What has no field in the tables is left out: it could not be read by such a clie
 from __future__ import annotations
 
 import json
+import math
 import struct
 from base64 import b64decode
 from collections.abc import Callable, Mapping
@@ -14,7 +15,8 @@ from typing import Any
 
 from muntin.kit.errors import Unsupported
 from muntin.kit.protobuf import write_varint
-from muntin.model.durations import epoch_s
+from muntin.kit.timestamps import NotATime
+from muntin.model.durations import epoch_s, parse_duration
 from muntin.model.protobuf.messages import MAGIC, Field, fields_of, message_name
 
 Object = dict[str, Any]
@@ -97,16 +99,27 @@ _SCALARS: Mapping[str, Callable[[int, Any], bytes]] = {
     "y": lambda number, value: _bytes(number, b64decode(value)),
 }
 
+_ZERO_TIME_S = -62_135_596_800.0  # 0001-01-01T00:00:00Z
+
 
 def _time(text: str) -> bytes:
-    return _varint(1, int(epoch_s(text)))
+    return _varint(1, math.floor(_seconds(text)))
 
 
 def _micro_time(text: str) -> bytes:
-    moment = datetime.fromisoformat(text)
-    return _varint(1, int(moment.replace(microsecond=0).timestamp())) + _varint(
-        2, moment.microsecond * 1000
-    )
+    try:
+        micros = datetime.fromisoformat(text).microsecond
+    except ValueError:
+        micros = 0
+    return _varint(1, math.floor(_seconds(text))) + _varint(2, micros * 1000)
+
+
+def _seconds(text: str) -> float:
+    """The moment of a stored time; a text that is none is Go's zero time."""
+    try:
+        return epoch_s(text)
+    except NotATime:
+        return _ZERO_TIME_S
 
 
 def _int_or_string(value: int | str) -> bytes:
@@ -123,21 +136,9 @@ def _items(values: list[str]) -> bytes:
     return b"".join(_text(1, value) for value in values)
 
 
-_UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 10**9, "m": 60 * 10**9,
-          "h": 3600 * 10**9}  # fmt: skip
-
-
 def _duration(text: str) -> bytes:
     """``1h30m0.5s`` as nanoseconds."""
-    total, number = 0.0, ""
-    rest = text.lstrip("-")
-    while rest:
-        digits = len(rest) - len(rest.lstrip("0123456789."))
-        number, rest = rest[:digits], rest[digits:]
-        length = len(rest) - len(rest.lstrip("nuµmsh"))
-        unit = next(u for u in sorted(_UNITS, key=len, reverse=True) if rest[:length].startswith(u))
-        total, rest = total + float(number) * _UNITS[unit], rest[len(unit) :]
-    return _varint(1, int(-total if text.startswith("-") else total))
+    return _varint(1, round(parse_duration(text) * 1e9))
 
 
 _PROPS = "apiextensions.v1.JSONSchemaProps"

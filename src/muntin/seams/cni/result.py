@@ -67,4 +67,6 @@ def parse(document: Mapping[str, Any]) -> CniResult:
 
 
 def _address(address: str, gateway: str | None) -> ResultAddress:
+    if not isinstance(address, str) or not isinstance(gateway or "", str):
+        raise TypeError("an address is not a string")  # numbers are addresses to `ipaddress`
     return ResultAddress(ip_interface(address), ip_address(gateway) if gateway else None)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from muntin.kit import errors
+from muntin.kit import errors, urls
 
 DEFAULT_PORT = 2379
 
@@ -30,7 +29,7 @@ def parse_endpoint(url: str) -> tuple[Endpoint, bool]:
     """
     right = "write it like https://10.0.0.5:2379"
     try:
-        parts = urlsplit(url.strip())
+        parts = urls.split(url.strip())
         host, port = parts.hostname, parts.port
     except ValueError as err:
         raise errors.Invalid(f"{url!r} is no URL of an etcd ({err}); {right}") from err
