@@ -23,10 +23,13 @@ FIRST = {
 }
 SECOND = {"Files/APP/words.TXT": b"new\r\n", "Files/Windows/System32/.wh.EXTRA.dll": b""}
 
+# More than have room, by their whole names, in the options of a mount.
+MANY = [{f"Files/App/{number}.txt": b""} for number in range(60)]
+
 
 def app(**more: str) -> Image:
     return Image(
-        FIRST, SECOND, Entrypoint=["cmd", "/c", "C:\\App\\hello.cmd"], Cmd=["you"],
+        FIRST, SECOND, *MANY, Entrypoint=["cmd", "/c", "C:\\App\\hello.cmd"], Cmd=["you"],
         Env=["NAME=image"], WorkingDir="C:\\app", **more,
     )  # fmt: skip
 

@@ -46,18 +46,24 @@ def staged(folder: str) -> Iterator[None]:
 
 
 def _overlay(target: str, options: list[str], user_namespace: int) -> None:
-    """The layers' owners are shifted, the writable layer's are on disk as they are."""
+    """The layers' owners are shifted, the writable layer's are on disk as they are.
+
+    Layers are named from the stage, which is the working folder meanwhile: all options together
+    must fit into a page of memory (mount(2)), and images have many layers.
+    """
     lowers: list[str] = []
     others = [option for option in options if not option.startswith(_LOWER)]
     for option in options:
         if option.startswith(_LOWER):
             lowers = option.removeprefix(_LOWER).split(":")
+    stage, _, name = target.rpartition("/")
     for number, lower in enumerate(lowers):
-        layer = f"{target}.{number}"
-        os.mkdir(layer)  # noqa: PTH102 - as above
-        kernel.attach(kernel.mapped_tree(lower, user_namespace), layer)
+        layer = f"{name}.{number}"
+        os.mkdir(f"{stage}/{layer}")  # noqa: PTH102 - as above
+        kernel.attach(kernel.mapped_tree(lower, user_namespace), f"{stage}/{layer}")
         lowers[number] = layer
     os.mkdir(target)  # noqa: PTH102 - as above
+    os.chdir(stage)
     kernel.mount("overlay", target, "overlay", ",".join([_LOWER + ":".join(lowers), *others]))
 
 
