@@ -5,13 +5,15 @@ NAME ?= muntin
 # of `make random`: what is played, and for how long each
 SEEDS ?= $(shell seq 1 12)
 SECONDS ?= 35
+# of `make kills`
+KILLS ?= 200
 # of `make fuzz`: inputs for each parser, where chance begins, and how long for each API version
 EXAMPLES ?= 3000
 SEED ?= 1
 FUZZ_SECONDS ?= 120
 
 .DEFAULT_GOAL := help
-.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down clients programs random fuzz bench
+.PHONY: help setup runtime fmt lint test test-net test-cluster docs gen check up down clients programs random kills fuzz bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +67,9 @@ programs: setup ## programs of others, ten minutes at work on a cluster of this 
 random: setup ## random operations while control planes are killed, for twenty minutes (root)
 	@MUNTIN_RANDOM_SEEDS="$(SEEDS)" MUNTIN_RANDOM_SECONDS=$(SECONDS) \
 	  $(BIN)/pytest -q -s tests/cluster/test_random_operations.py
+
+kills: setup ## kill -9 of any process of a cluster, 200 times; KILLS=50 SEED=2 choose (root)
+	@MUNTIN_KILLS=$(KILLS) MUNTIN_KILLS_SEED=$(SEED) $(BIN)/pytest -q -s tests/cluster/test_kills.py
 
 fuzz: setup ## every parser and every endpoint with odd input, for some minutes; EXAMPLES=20000 SEED=2 choose
 	@FUZZ_EXAMPLES=$(EXAMPLES) FUZZ_SEED=$(SEED) FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -q tests/fuzz \
