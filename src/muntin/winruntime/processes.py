@@ -13,7 +13,8 @@ from muntin.kit import numbers
 def started(pid: int) -> str:
     """When the process was started, in the kernel's ticks; empty if there is none (or a zombie)."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")  # names may be any bytes
+        fields = text.rpartition(")")[2].split()
     except OSError:
         return ""
     return "" if fields[0] in ("Z", "X") else fields[19]

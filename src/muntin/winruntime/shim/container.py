@@ -57,19 +57,24 @@ class Shim:
         self._attached = Attached(task["socket"], self._log)
         self._pid = 0
         self._status: int | None = None
+        self._is_held = bool(task["start_file"])
+        """Whether wcinit has yet to be told to let the program run."""
 
     def run(self) -> None:
         error = self._start()
         if error:
             self._tell({"error": error})
             return
-        failure = self._wait_for_program() if self._task["start_file"] else 0
+        failure = self._wait_for_program()
         if failure:
             self._tell({"windows_error": failure})
         else:
             self._tell({"pid": self._pid})
         while self._status is None:
-            self._turn(None)
+            if self._is_held:
+                self._look_at_program()
+            else:
+                self._turn(None)
         self._drain()
         self._finish()
 
@@ -149,21 +154,30 @@ class Shim:
         self._attached.take_input(os.dup(fd), once=False, terminal=True)
 
     def _wait_for_program(self) -> int:
-        """Wait until the program itself can run; gives the Windows error number if it cannot."""
+        """Wait until the program itself can run; gives the Windows error number if it cannot.
+
+        One that takes longer than ``START_LIMIT_S`` counts as started, and is let run later.
+        """
         end = time.monotonic() + START_LIMIT_S
-        while self._status is None and time.monotonic() < end:
-            if self._control.fileno() not in self._turn(self._control.fileno()):
-                continue
-            try:
-                failure = self._control.take_started()
-            except EOFError:
-                break
-            if failure is not None:
-                task = self._task
-                memory.settle(self._folder, task["memory_limit"], task["memory_files"])
-                self._control.go_on()
-                return failure
-        return 0
+        failure = 0
+        while self._is_held and self._status is None and time.monotonic() < end:
+            failure = self._look_at_program()
+        return failure
+
+    def _look_at_program(self) -> int:
+        """Let the program run if it is ready now; gives the Windows error number if it is not."""
+        if self._control.fileno() not in self._turn(self._control.fileno()):
+            return 0
+        try:
+            failure = self._control.take_started()
+        except EOFError:  # it has ended, or the container floods the socket
+            failure = 0
+        if failure is None:
+            return 0
+        self._is_held = False
+        memory.settle(self._folder, self._task["memory_limit"], self._task["memory_files"])
+        self._control.go_on()
+        return failure
 
     def _turn(self, extra: int | None) -> list[int]:
         """Wait for something to do and do it; gives the ready descriptors."""
