@@ -57,11 +57,11 @@ LEASE = {
     "spec": {"leaseDurationSeconds": 15, "renewTime": "2024-01-01T00:00:00.000001Z"},
 }
 MANIFEST = (
-    b'{"schemaVersion":2,"mediaType":"m","config":{"digest":"sha256:00","size":2,"platform":'
-    b'{"os":"windows","os.version":"10.0.17763.1"}},"layers":[{"digest":"sha256:00","size":3,'
-    b'"urls":["u"]}],"manifests":[{"digest":"sha256:00","size":1}],"rootfs":{"diff_ids":["a"]},'
+    b'{"schemaVersion":2,"mediaType":"m","config":{"digest":"DIGEST","size":2,"platform":'
+    b'{"os":"windows","os.version":"10.0.17763.1"}},"layers":[{"digest":"DIGEST","size":3,'
+    b'"urls":["u"]}],"manifests":[{"digest":"DIGEST","size":1}],"rootfs":{"diff_ids":["a"]},'
     b'"history":[{"created_by":"x","empty_layer":true}]}'
-)
+).replace(b"DIGEST", b"sha256:" + b"0" * 64)
 
 
 class Wire(asyncio.Transport):

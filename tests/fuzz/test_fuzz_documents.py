@@ -104,10 +104,11 @@ FIELDS = {"f:metadata": {"f:labels": {".": {}, "f:a": {}}},
                                       "v:1": {}}}}  # fmt: skip
 SECRET = {"auths": {"docker.io": {"username": "a", "password": "b", "auth": "YTpi",
                                   "identitytoken": "t"}}}  # fmt: skip
+DIGEST = "sha256:" + "0" * 64
 MANIFEST = {
-    "mediaType": "m", "config": {"digest": "sha256:00", "size": 2, "Env": ["a=b"], "Cmd": ["c"]},
-    "layers": [{"digest": "sha256:00", "size": 3, "urls": ["u"], "annotations": {"a": "b"}}],
-    "manifests": [{"digest": "sha256:00", "size": 1, "platform": {
+    "mediaType": "m", "config": {"digest": DIGEST, "size": 2, "Env": ["a=b"], "Cmd": ["c"]},
+    "layers": [{"digest": DIGEST, "size": 3, "urls": ["u"], "annotations": {"a": "b"}}],
+    "manifests": [{"digest": DIGEST, "size": 1, "platform": {
         "os": "windows", "architecture": "amd64", "os.version": "10.0.17763.1"}}],
     "rootfs": {"diff_ids": ["a"]}, "history": [{"created_by": "x", "empty_layer": True}],
 }  # fmt: skip
@@ -220,7 +221,7 @@ TARGETS = {
     "CNI error": (lambda value: cni_errors.parse_error(json.dumps(value).encode(), b"", 1, "p"),
                   documents({"code": 7, "msg": "m", "details": "d"})),
     "kubelet's summary": (summary, documents(SUMMARY)),
-    #IMAGE
+    "image": (image, documents(MANIFEST), Invalid),
     "admission review": (reviewed, documents(REVIEW), Invalid),
     "registry credentials": (credentials, documents(SECRET, SECRET["auths"])),
 }  # fmt: skip

@@ -11,6 +11,7 @@ Sources: user_namespaces(7), mount_setattr(2); the range is one that systemd's l
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,8 +77,8 @@ def why_not(folders: Sequence[Path]) -> str:
 
 
 def _version(release: str) -> tuple[int, int]:
-    numbers = release.split(".", 2)
-    return int(numbers[0]), int("".join(c for c in numbers[1] if c.isdigit()) or 0)
+    found = re.match(r"([0-9]{1,4})\.([0-9]{1,4})", release)
+    return (int(found[1]), int(found[2])) if found is not None else (0, 0)
 
 
 def isolate(
