@@ -14,7 +14,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,10 +77,20 @@ def mount_tmpfs(target: int, options: str) -> None:
 
 
 def mount_overlay(target: Path, lowers: Sequence[Path]) -> None:
-    """Mount ``lowers``, the highest first, over each other at ``target``, to be read."""
-    options = "lowerdir=" + ":".join(str(lower) for lower in lowers)
-    arguments = (b"overlay", os.fsencode(target), b"overlay", _MS_RDONLY, options.encode())
-    _checked(_libc.mount(*arguments), f"mount an overlay at {target}")
+    """Mount ``lowers``, the highest first, over each other at ``target``, to be read.
+
+    They are named by descriptors: all options must fit into a page of memory (mount(2)), and the
+    paths of many layers do not.
+    """
+    with ExitStack() as stack:
+        names = []
+        for lower in lowers:
+            fd = os.open(lower, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            stack.callback(os.close, fd)
+            names.append(f"/proc/self/fd/{fd}")
+        options = f"lowerdir={':'.join(names)}"
+        arguments = (b"overlay", os.fsencode(target), b"overlay", _MS_RDONLY, options.encode())
+        _checked(_libc.mount(*arguments), f"mount an overlay at {target}")
 
 
 def detach(target: str) -> None:

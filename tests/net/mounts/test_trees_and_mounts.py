@@ -54,3 +54,20 @@ def test_a_read_only_mount(mounted: Path) -> None:
         (mounted / "view/new").touch()
     (mounted / "other/new").touch()
     assert (mounted / "view/new").exists()
+
+
+def test_many_layers_are_mounted_over_each_other(tmp_path: Path) -> None:
+    """Their whole names do not fit into the options of a mount."""
+    layers = [tmp_path / f"{'long' * 25}{number}" for number in range(100)]
+    for number, layer in enumerate(layers):
+        layer.mkdir()
+        (layer / f"{number}").touch()
+        (layer / "shared").write_text(str(number))
+    target = tmp_path / "all"
+    target.mkdir()
+    mounts.mount_overlay(target, layers)
+    try:
+        assert len(list(target.iterdir())) == len(layers) + 1
+        assert (target / "shared").read_text() == "0", "the first is the highest"
+    finally:
+        mounts.detach(str(target))
