@@ -21,7 +21,7 @@ from muntin.controllers.rules.stateful_identity import (
     claim_templates,
     is_member,
     ordinal_of,
-    wanted_ordinals,
+    ordinals_in_reach,
 )
 from muntin.model import pods
 from muntin.model.features import ApiFeature
@@ -220,7 +220,7 @@ class StatefulSets:
         if not templates:
             return {}
         ordinals = {ordinal_of(pod) for pod in candidates if is_member(found, pod)}
-        ordinals.update(wanted_ordinals(found))
+        ordinals.update(ordinals_in_reach(found, ordinals))
         names = [claim_name(found, row, ordinal) for row in templates for ordinal in ordinals]
         namespace = found["metadata"]["namespace"]
         claims = {name: self._claims.get(f"{namespace}/{name}") for name in names}

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+from functools import partial
 from typing import cast
 
 from muntin.dns.answer import answer
@@ -118,7 +119,7 @@ class _Udp(asyncio.DatagramProtocol):
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         if self._pending < MAX_PENDING:
             self._pending += 1
-            self._group.start_once("dns-answer", self._answer(data, addr))
+            self._group.start_once("dns-answer", partial(self._answer, data, addr))
 
     async def _answer(self, data: bytes, addr: tuple[str, int]) -> None:
         try:

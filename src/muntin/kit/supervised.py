@@ -73,10 +73,10 @@ async def run(name: str, work: Work) -> None:
         RESTARTS.add((name,))
 
 
-async def run_once(name: str, work: Coroutine[Any, Any, None]) -> None:
-    """Run ``work`` to its end; an exception is logged and counted."""
+async def run_once(name: str, work: Work) -> None:
+    """Run ``work()`` to its end; an exception is logged and counted."""
     try:
-        await work
+        await work()
     except asyncio.CancelledError as err:
         if _is_cancelled():
             raise
@@ -90,8 +90,8 @@ def start(name: str, work: Work) -> asyncio.Task[None]:
     return asyncio.create_task(run(name, work), name=name)
 
 
-def start_once(name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """A task that runs ``work`` as :func:`run_once` does; the caller keeps it."""
+def start_once(name: str, work: Work) -> asyncio.Task[None]:
+    """A task that runs ``work()`` as :func:`run_once` does; the caller keeps it."""
     return asyncio.create_task(run_once(name, work), name=name)
 
 
@@ -131,8 +131,8 @@ class Group:
         """Add a task that runs ``work()`` as :func:`run` does."""
         return self._tasks.create_task(run(name, work), name=name)
 
-    def start_once(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Add a task that runs ``work`` as :func:`run_once` does."""
+    def start_once(self, name: str, work: Work) -> asyncio.Task[None]:
+        """Add a task that runs ``work()`` as :func:`run_once` does."""
         return self._tasks.create_task(run_once(name, work), name=name)
 
 

@@ -131,7 +131,7 @@ class Kubelet:
             else:
                 worker.update(pod)
         elif not gone and self._group is not None:
-            self._group.start_once("kubelet-pod", self._serve(pod))
+            self._group.start_once("kubelet-pod", partial(self._serve, pod))
 
     async def _serve(self, pod: Object, failures: int = 0) -> None:
         """Admit the pod and work on it to its end; again after ``failures`` in a row."""
@@ -155,7 +155,7 @@ class Kubelet:
         if again is not None and again["metadata"]["uid"] == uid and self._group is not None:
             await self.context.clock.sleep(max(1.0, supervised.delay_s(failures)))
             newest = self._pods.get(_key(pod)) or again
-            self._group.start_once("kubelet-pod", self._serve(newest, failures))
+            self._group.start_once("kubelet-pod", partial(self._serve, newest, failures))
 
     async def _admitted(self, pod: Object) -> PodWorker | None:
         """The pod's worker, told of this node's verdict; None when the pod went meanwhile."""
@@ -235,7 +235,7 @@ class Kubelet:
         for uid in uids - known - self.workers.keys() - self._removing:
             if self._group is not None:
                 self._removing.add(uid)
-                self._group.start_once("kubelet-orphan", self._remove(uid))
+                self._group.start_once("kubelet-orphan", partial(self._remove, uid))
 
     async def _remove(self, uid: str) -> None:
         try:
@@ -249,7 +249,7 @@ class Kubelet:
         for uid in set(self.context.volumes.pods_on_disk()) - known:
             self._removing.add(uid)
             if self._group is not None:
-                self._group.start_once("kubelet-orphan", self._remove(uid))
+                self._group.start_once("kubelet-orphan", partial(self._remove, uid))
 
 
 def _key(pod: Object) -> str:

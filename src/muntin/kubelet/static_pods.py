@@ -11,7 +11,9 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 
+from muntin.kit import supervised
 from muntin.kit.clock import rfc3339
 from muntin.kit.errors import AlreadyExists, Invalid, MuntinError, NotFound
 from muntin.kit.log import fields, object_ref
@@ -185,7 +187,7 @@ class StaticPods:
             if worker is not None and (pod is None or pod["metadata"]["uid"] != worker.uid):
                 worker.removed()
             if place.task is None and pod is not None:
-                place.task = asyncio.create_task(self._serve(key), name=f"static-pod-{key}")
+                place.task = supervised.start("kubelet-static-pod", partial(self._serve, key))
             if place.task is not None and place.task.done():
                 place.task = None
         for key in [key for key, place in self._places.items() if place.task is None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import Any
 
 import orjson
@@ -74,7 +75,7 @@ class Scraper:
 
         async with supervised.Group() as group:
             for node in nodes:
-                group.start_once("metrics-server-ask", ask(node))
+                group.start_once("metrics-server-ask", partial(ask, node))
 
     def _due(self) -> list[Object]:
         """All when their time has come; in between, those that have something new."""

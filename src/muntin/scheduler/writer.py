@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 
 from muntin.kit import errors, supervised
 from muntin.kit.clock import Clock, rfc3339
@@ -83,7 +84,7 @@ class Writer:
             waiting, node = await self._bindings.get()
             if self._world.volumes.has_reserved(waiting.pod):
                 # A provisioner may take its time; nobody else waits for it.
-                work = self._bind_with_volumes(waiting, node)
+                work = partial(self._bind_with_volumes, waiting, node)
                 self._group.start_once("scheduler-volume-binding", work)
             else:
                 await self._bind_guarded(waiting, node)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -32,7 +33,7 @@ class Lives:
     def follow(self, container: ContainerRecord, following: Following) -> None:
         """Write down the container's end when it comes."""
         self.ended(container.id)
-        self._group.start_once("winruntime-container", self._watch(container, following))
+        self._group.start_once("winruntime-container", partial(self._watch, container, following))
 
     def ended(self, container_id: str) -> asyncio.Event:
         """Set when the container has ended and its record says so."""

@@ -84,3 +84,10 @@ def test_periods_are_whole_seconds():
 def test_what_is_no_schedule_is_told(text):
     with pytest.raises(Invalid):
         parse(text)
+
+
+@pytest.mark.parametrize("zone", ["UTC", NEW_YORK])
+def test_nothing_is_due_after_the_last_year_of_calendars(zone):
+    last = parse_rfc3339("9999-12-31T23:59:59Z")
+    assert parse("* * * * *", zone).next(last) is None
+    assert parse("0 0 1 1 *", zone).next(last - 86400 * 40) is None

@@ -5,7 +5,13 @@ from objects import APP, NOW, at, meta, owner_ref, pod, said, status_of, templat
 
 from muntin.controllers.rules.actions import Create, InBatches, Note, Update
 from muntin.controllers.rules.stateful_history import newest
-from muntin.controllers.rules.stateful_identity import INDEX_LABEL, NAME_LABEL, REVISION_LABEL
+from muntin.controllers.rules.stateful_identity import (
+    INDEX_LABEL,
+    MOST_MISSING,
+    NAME_LABEL,
+    REVISION_LABEL,
+    ordinals_in_reach,
+)
 from muntin.controllers.rules.statefulset import Snapshot, reconcile
 from muntin.model.features import ApiFeature, features_of
 
@@ -568,3 +574,33 @@ def test_every_feature_of_stateful_sets_is_of_some_version_only():
     stateful = {feature for feature in ApiFeature if feature.value.startswith("stateful-")}
     assert stateful <= features_of((1, 37))
     assert not stateful & features_of((1, 20))
+
+
+def test_revisions_without_labels_are_somebody_elses():
+    strangers = [
+        {"metadata": {"name": "x", "namespace": "ns", "uid": "x"}, "revision": 1},
+        {"metadata": {"name": "y", "namespace": "ns", "uid": "y", "labels": None}, "revision": 2},
+    ]
+    owner = stateful_set()
+    assert said(decide(owner, [], [revision(), *strangers])) == said(decide(owner, []))
+
+
+@pytest.mark.parametrize("template", [{}, {"metadata": None}, {"metadata": {}}])
+def test_a_claim_template_without_a_name_is_refused_by_the_api_alone(template):
+    owner = stateful_set(1, volumeClaimTemplates=[{**template, "spec": DATA["spec"]}])
+    assert any(isinstance(action, Create) for action in decide(owner, []))
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_as_many_pods_as_there_are_numbers_cost_no_more_than_some_hundred(policy):
+    owner = stateful_set(2**31 - 1, podManagementPolicy=policy)
+    pods = [member(owner, ordinal) for ordinal in (0, 2, 2**31 - 2)]
+    actions = decide(owner, pods)
+    if policy == "Parallel":
+        (batch,) = [action for action in actions if isinstance(action, InBatches)]
+        assert len(batch.actions) == MOST_MISSING
+    assert not any(action for action in actions if said([action])[0].startswith("delete"))
+    reach = ordinals_in_reach(owner, {0, 2, 2**31 - 2})
+    assert reach[:4] == [0, 1, 2, 3]
+    assert reach[-1] == 2**31 - 2
+    assert len(reach) == MOST_MISSING + 3

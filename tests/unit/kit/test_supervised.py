@@ -72,7 +72,7 @@ def test_a_one_shot_task_is_not_restarted(caplog: pytest.LogCaptureFixture) -> N
         failing = Failing(1, ValueError("no"))
         async with supervised.Group() as group:
             sibling = group.start("sibling", forever)
-            task = group.start_once("test-once", failing.work())
+            task = group.start_once("test-once", failing.work)
             await task
             assert not sibling.done()
             sibling.cancel()

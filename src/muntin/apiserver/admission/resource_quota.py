@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from muntin.apiserver import status
 from muntin.apiserver.admission.attributes import Attributes, Object
@@ -73,7 +74,7 @@ class ResourceQuota:
         namespace = attributes.namespace
         self._waiting.setdefault(namespace, []).append(_Waiting(attributes, ask, answer))
         if namespace not in self._workers:
-            task = supervised.start_once("apiserver-quota", self._work(namespace))
+            task = supervised.start_once("apiserver-quota", partial(self._work, namespace))
             self._workers[namespace] = task
         await answer
 

@@ -39,7 +39,7 @@ class Delivery:
         """Deliver ``events`` after those that are on their way."""
         self._waiting.append(events)
         if self._task is None or self._task.done():
-            self._task = supervised.start_once("apiserver-converted-events", self._run())
+            self._task = supervised.start_once("apiserver-converted-events", self._run)
 
     async def _run(self) -> None:
         while self._waiting:

@@ -61,8 +61,17 @@ class Spec:
     zone: tzinfo
 
     def next(self, after: float) -> float | None:
-        """The first time after ``after``, in seconds since 1970; None if there is none."""
-        at, begun = int(after) + 1, False
+        """The first time after ``after``, in seconds since 1970; None if there is none.
+
+        Nor is there one after the year 9999, the last that calendars here have.
+        """
+        try:
+            return self._next(int(after) + 1)
+        except (ValueError, OverflowError):
+            return None
+
+    def _next(self, at: int) -> float | None:
+        begun = False
         last_year = self._local(at).year + _YEARS
         while self._local(at).year <= last_year:
             for unit in _UNITS:

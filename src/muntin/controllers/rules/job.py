@@ -216,7 +216,7 @@ def _condition(
     row = {"type": kind, "status": value, **{name: text for name, text in texts.items() if text}}
     rows = list(status.get("conditions") or ())
     for index, old in enumerate(rows):
-        if old["type"] == kind:
+        if old.get("type") == kind:
             if {**old, **row} == old:
                 return False
             rows.pop(index)

@@ -32,9 +32,10 @@ def wanted_claims(stateful_set: Object, pod: Object) -> list[Object]:
     matched = (stateful_set["spec"].get("selector") or {}).get("matchLabels") or {}
     result = []
     for template in claim_templates(stateful_set):
-        labels = {**(template["metadata"].get("labels") or {}), **matched}
+        own = template.get("metadata") or {}
+        labels = {**(own.get("labels") or {}), **matched}
         wanted = {
-            **template["metadata"],
+            **own,
             "name": claim_name(stateful_set, template, ordinal_of(pod)),
             "namespace": meta["namespace"],
             "labels": labels,
@@ -45,7 +46,7 @@ def wanted_claims(stateful_set: Object, pod: Object) -> list[Object]:
                 "apiVersion": "v1",
                 "kind": "PersistentVolumeClaim",
                 "metadata": wanted,
-                "spec": template["spec"],
+                "spec": template.get("spec") or {},
             }
         )
     return result

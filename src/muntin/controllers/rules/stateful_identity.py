@@ -6,6 +6,8 @@ Source: kubernetes v1.36 pkg/controller/statefulset/stateful_set_utils.go.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from itertools import islice
 
 from muntin.controllers.rules.actions import Object
 from muntin.controllers.rules.replicaset import wanted_replicas
@@ -16,6 +18,8 @@ INDEX_LABEL = "apps.kubernetes.io/pod-index"
 REVISION_LABEL = "controller-revision-hash"
 _name = re.compile(r"(.*)-([0-9]+)").fullmatch
 _MOST = 2**31 - 1
+MOST_MISSING = 500
+"""Pods made in one look at most, as many as of a ReplicaSet."""
 
 
 def parent_and_ordinal(pod: Object) -> tuple[str, int]:
@@ -43,6 +47,16 @@ def wanted_ordinals(stateful_set: Object) -> range:
     return range(first, first + wanted_replicas(stateful_set))
 
 
+def ordinals_in_reach(stateful_set: Object, existing: Collection[int]) -> list[int]:
+    """The wanted ordinals that one look is about: those that exist, and the first of the others.
+
+    A StatefulSet may ask for 2,147,483,647 pods; nothing here may take as long, or as much memory.
+    """
+    wanted = wanted_ordinals(stateful_set)
+    missing = islice((ordinal for ordinal in wanted if ordinal not in existing), MOST_MISSING)
+    return sorted([*missing, *(ordinal for ordinal in set(existing) if ordinal in wanted)])
+
+
 def pod_name(stateful_set: Object, ordinal: int) -> str:
     """The name of the pod of ``ordinal``."""
     return f"{stateful_set['metadata']['name']}-{ordinal}"
@@ -50,7 +64,12 @@ def pod_name(stateful_set: Object, ordinal: int) -> str:
 
 def claim_name(stateful_set: Object, template: Object, ordinal: int) -> str:
     """The name of the claim that the pod of ``ordinal`` has of a volume claim template."""
-    return f"{template['metadata']['name']}-{pod_name(stateful_set, ordinal)}"
+    return f"{template_name(template)}-{pod_name(stateful_set, ordinal)}"
+
+
+def template_name(template: Object) -> str:
+    """The name of a volume claim template; empty for one without, of which no claim can be made."""
+    return (template.get("metadata") or {}).get("name") or ""
 
 
 def claim_templates(stateful_set: Object) -> list[Object]:
@@ -118,6 +137,6 @@ def with_storage(stateful_set: Object, pod: Object) -> Object:
 def _claim_names(stateful_set: Object, pod: Object) -> dict[str, str]:
     ordinal = ordinal_of(pod)
     return {
-        template["metadata"]["name"]: claim_name(stateful_set, template, ordinal)
+        template_name(template): claim_name(stateful_set, template, ordinal)
         for template in claim_templates(stateful_set)
     }

@@ -7,7 +7,7 @@ kubernetes/kubernetes#137666 for pods that start side by side.
 from __future__ import annotations
 
 from muntin.controllers.rules.actions import Object
-from muntin.controllers.rules.stateful_identity import revision_of
+from muntin.controllers.rules.stateful_identity import revision_of, wanted_ordinals
 from muntin.controllers.rules.stateful_pods import Work, has_ended
 from muntin.model import intstr, pods
 
@@ -25,7 +25,8 @@ def pods_to_update(work: Work) -> list[Object]:
     partition = int(rolling.get("partition") or 0)
     if rolling.get("maxUnavailable") is None:
         return _one_by_one(work, partition)
-    most = max(intstr.resolve(rolling["maxUnavailable"], len(work.replicas), round_up=False), 1)
+    wanted = len(wanted_ordinals(work.stateful_set))
+    most = max(intstr.resolve(rolling["maxUnavailable"], wanted, round_up=False), 1)
     return _several(work, partition, most)
 
 

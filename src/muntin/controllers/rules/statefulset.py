@@ -18,6 +18,7 @@ from muntin.controllers.rules.stateful_identity import (
     is_member,
     new_pod,
     ordinal_of,
+    ordinals_in_reach,
     revision_of,
     wanted_ordinals,
 )
@@ -47,7 +48,9 @@ def reconcile(snapshot: Snapshot, now: float) -> list[Action]:
     """One step: revisions, then the status as it is, then what may be done to pods and claims."""
     stateful_set = snapshot.stateful_set
     selector = labels_of(stateful_set["spec"].get("selector"))
-    matching = [row for row in snapshot.revisions if selector.matches(row["metadata"]["labels"])]
+    matching = [
+        row for row in snapshot.revisions if selector.matches(row["metadata"].get("labels") or {})
+    ]
     adoptions = claim(stateful_set, selector, matching, CONTROLLER_REVISIONS).patches
     if adoptions:
         return list(adoptions)
@@ -89,9 +92,10 @@ def _work(
     stateful_set = snapshot.stateful_set
     wanted = wanted_ordinals(stateful_set)
     by_ordinal = {ordinal_of(pod): pod for pod in owned}
+    reach = ordinals_in_reach(stateful_set, by_ordinal)
     work = steps.Work(
         stateful_set=stateful_set,
-        replicas=[by_ordinal.get(ordinal) for ordinal in wanted],
+        replicas=[by_ordinal.get(ordinal) for ordinal in reach],
         missing={},
         condemned=[
             by_ordinal[ordinal]
@@ -105,7 +109,7 @@ def _work(
         now=now,
     )
     indexed = ApiFeature.STATEFUL_INDEX_LABELS in snapshot.features
-    for index, ordinal in enumerate(wanted):
+    for index, ordinal in enumerate(reach):
         if work.replicas[index] is None:
             of = current if _stays_behind(stateful_set, ordinal) else update
             work.missing[index] = new_pod(

@@ -76,7 +76,7 @@ class WorkQueue(Generic[K]):
             return
         self._due[key] = due
         if self._group is not None:
-            self._group.start_once("workqueue-timer", self._add_at(key, due))
+            self._group.start_once("workqueue-timer", partial(self._add_at, key, due))
 
     def retry(self, key: K) -> float:
         """Add ``key`` after the delay that its number of failures asks for; that delay."""
@@ -121,7 +121,7 @@ class WorkQueue(Generic[K]):
         async with supervised.Group() as group:
             self._group = group
             for key, due in list(self._due.items()):
-                group.start_once("workqueue-timer", self._add_at(key, due))
+                group.start_once("workqueue-timer", partial(self._add_at, key, due))
             for _ in range(workers):
                 group.start("workqueue-worker", partial(self._worker, work))
 

@@ -1,0 +1,86 @@
+"""Every task is under supervision, or stands in the list of those that end by themselves.
+
+A task of ``asyncio.create_task`` or of a ``TaskGroup`` that fails unseen ends its siblings, or
+nobody hears of it. What is listed here belongs to one request, connection or step, whose caller
+waits for it and meets its exception.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import muntin
+
+ROOT = Path(muntin.__file__).parent
+STARTS = {"create_task", "ensure_future", "TaskGroup"}
+OF_ONE_CALL = {
+    "apiserver/direct.py": "one streamed answer in process",
+    "apiserver/subresources/log.py": "one log over a WebSocket",
+    "apiserver/watch_socket.py": "one watch over a WebSocket",
+    "apiserver/watchers.py": "one watcher's connection",
+    "cluster/event_loop.py": "the process itself",
+    "cluster/linux_containerd.py": "one import of images",
+    "cluster/publish.py": "one connection to a node port",
+    "kit/http/server_connection.py": "one connection",
+    "kit/http/server_receiving.py": "one connection",
+    "kit/supervised.py": "the helper itself",
+    "kubelet/probes/prober.py": "the probes of one container",
+    "kubelet/stopper.py": "one stop of a pod",
+    "kubelet/tunnel.py": "one connection",
+    "kubelet/worker.py": "one step of a pod",
+    "lint/registries.py": "one run of the linter",
+    "seams/kube/leases.py": "the work of a leader, which the election waits for",
+    "seams/streams/client.py": "one command",
+    "seams/streams/duplex.py": "one connection",
+    "seams/streams/portforward.py": "one connection",
+    "seams/streams/portforward_channels.py": "one connection",
+    "seams/streams/remotecommand.py": "one command",
+    "winruntime/exec.py": "one command",
+    "winruntime/exec_terminal.py": "one command",
+    "winruntime/layer_staging.py": "one layer of an image",
+    "winruntime/streaming.py": "one connection",
+}
+
+
+def starts(path: Path) -> Iterator[int]:
+    """Lines that start a task or a group past the helper."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        func = node.func if isinstance(node, ast.Call) else None
+        if isinstance(func, ast.Attribute) and func.attr in STARTS:
+            yield func.lineno
+
+
+def names() -> list[str]:
+    """The names of all supervised tasks that stand in the source as text."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            func = node.func
+            called = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+            first = node.args[0]
+            name = first.value if isinstance(first, ast.Constant) else None
+            is_start = called in ("start", "start_once", "run") and len(node.args) == 2
+            if is_start and isinstance(name, str):
+                found.append(name)
+    return found
+
+
+def test_no_task_is_started_past_supervision() -> None:
+    found = {
+        str(path.relative_to(ROOT)): lines
+        for path in sorted(ROOT.rglob("*.py"))
+        if (lines := list(starts(path)))
+    }
+    strangers = {name: lines for name, lines in found.items() if name not in OF_ONE_CALL}
+    assert strangers == {}, "use muntin.kit.supervised, or say here why the caller meets errors"
+    assert OF_ONE_CALL.keys() - found.keys() == set(), "no longer needed here"
+
+
+def test_names_of_tasks_are_few_and_constant() -> None:
+    found = names()
+    assert len(set(found)) >= 50
+    assert all(name == name.lower() and " " not in name for name in found)
