@@ -11,7 +11,7 @@ from muntin.kit.errors import MuntinError, NotFound
 from muntin.kit.log import fields
 from muntin.kubelet.context import Context
 from muntin.kubelet.runtime_state import POD_GRACE, PodRuntime, observe
-from muntin.kubelet.stopper import MINIMUM_S, remove_all, stop_sandboxes
+from muntin.kubelet.stopper import LONGEST_S, MINIMUM_S, remove_all, stop_sandboxes
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,8 @@ async def remove_orphan(context: Context, uid: str) -> None:
 
 async def _stop(context: Context, runtime: PodRuntime) -> None:
     for container in runtime.running:
-        grace_s = max(MINIMUM_S, float(container.annotations.get(POD_GRACE, MINIMUM_S)))
+        asked_s = float(container.annotations.get(POD_GRACE, MINIMUM_S))
+        grace_s = max(MINIMUM_S, min(asked_s, LONGEST_S))
         try:
             await context.cri.StopContainer(
                 {"container_id": container.id, "timeout": int(grace_s)}, timeout_s=grace_s + 60

@@ -23,17 +23,19 @@ log = logging.getLogger(__name__)
 
 MINIMUM_S = 2.0
 DEFAULT_S = 30.0
+LONGEST_S = 99_000_000.0
+"""About three years; what a pod asks for may be 2^63-1, which no runtime can count to."""
 
 
 def grace_period(pod: Object) -> float:
-    """The seconds that the pod's containers have to end."""
+    """The seconds that the pod's containers have to end, at most `LONGEST_S`."""
     meta, spec = pod["metadata"], pod["spec"]
     for value in (
         meta.get("deletionGracePeriodSeconds"),
         spec.get("terminationGracePeriodSeconds"),
     ):
         if value is not None:
-            return float(value)
+            return min(float(value), LONGEST_S)
     return DEFAULT_S
 
 

@@ -37,6 +37,7 @@ from muntin.kubelet.starter import Place, StartFailed, start_container
 from muntin.kubelet.status import Note, View, pod_status
 from muntin.kubelet.status_writer import StatusWriter
 from muntin.kubelet.stopper import (
+    LONGEST_S,
     grace_period,
     remove_all,
     stop_container,
@@ -359,7 +360,7 @@ class PodWorker:
         probe = spec.get(f"{kill.probe}Probe") or {}
         own = probe.get("terminationGracePeriodSeconds")
         if own is not None:
-            grace_s = float(own)
+            grace_s = min(float(own), LONGEST_S)
         await stop_container(self._context, self.pod, kill.container, grace_s, kill.message)
 
     async def _create_sandbox(self, attempt: int) -> None:

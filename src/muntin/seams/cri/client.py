@@ -24,6 +24,7 @@ from muntin.seams.cri import Message, Unknown
 from muntin.seams.cri.codec import CriCodec
 from muntin.seams.cri.tables import Rpc, tables
 
+LONGEST_TIMEOUT_S = 99_999_999.0  # gRPC's header has eight digits, and servers refuse more
 DEFAULT_TIMEOUT_S = 120.0  # kubelet's --runtime-request-timeout; pulls are given their own
 
 _CLASSES: dict[int, type[MuntinError]] = {
@@ -154,7 +155,8 @@ class CriClient:
             self._connected(), rpc.path, cast("Any", rpc.request), cast("Any", rpc.response)
         )
         try:
-            return cast("Message", await method(request, timeout=timeout_s))
+            limit_s = None if timeout_s is None else min(timeout_s, LONGEST_TIMEOUT_S)
+            return cast("Message", await method(request, timeout=limit_s))
         except GRPCError as err:
             raise _error(err) from err
         except TimeoutError as err:
