@@ -19,6 +19,7 @@ HOP_HEADERS = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "upgrade"}
 )
 BLOCK = 64 * 1024
+ANSWER_S = 30.0  # until the runtime has switched protocols
 
 
 def upstream_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -34,11 +35,15 @@ async def tunnel(request: Request, url: str) -> Answer:
     """Ask ``url`` for the same upgrade and join the two connections.
 
     Raises:
-        Unavailable: the runtime's streaming server does not answer.
+        Unavailable, TimedOut: the runtime's streaming server does not answer.
     """
     client = HttpClient(keep_alive=False)
     upgraded = await client.upgrade(
-        request.method, url, headers=upstream_headers(request.headers), body=request.body
+        request.method,
+        url,
+        headers=upstream_headers(request.headers),
+        body=request.body,
+        timeout_s=ANSWER_S,
     )
     if isinstance(upgraded, HttpResponse):
         return Response(upgraded.status, _end_to_end(upgraded.headers), upgraded.body)
