@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
 from muntin.cluster.node_files import WindowsNodeFiles
+from muntin.kit import supervised
 from muntin.kit.clock import SystemClock
 from muntin.kit.errors import NotFound
 from muntin.kubelet.config import KubeletConfig
@@ -42,6 +43,7 @@ from muntin.seams.cri.fake import FakeRuntime
 from muntin.seams.cri.server import serving
 from muntin.seams.kube.client import Client
 from muntin.seams.store.memory import MemoryStore
+from supervision import Bombs, names
 
 IMAGE = "mcr.microsoft.com/windows/servercore:ltsc2019"
 NODE = "win01"
@@ -487,5 +489,35 @@ def test_what_the_node_does_otherwise_is_told_and_not_asked_of_the_runtime(tmp_p
         security = config["windows"]["security_context"]
         assert security["namespace_options"].get("network", 0) == 0
         assert not config.get("linux")
+
+    on_bench(tmp_path, test)
+
+
+def test_a_failure_of_each_task_ends_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bombs, real = Bombs(), supervised.run
+    monkeypatch.setattr(supervised, "run", lambda name, work: real(name, bombs.wrapped(name, work)))
+    monkeypatch.setattr(supervised, "FIRST_DELAY_S", 0.001)
+
+    async def test(bench: Bench) -> None:
+        probe = {"exec": {"command": ["x"]}, "periodSeconds": 1}
+        await bench.create("one", {"livenessProbe": probe})
+        await bench.until("one", is_running)
+        running = [name for name in bombs.running() if name != "workqueue-timer"]
+        # No certificate, no events of this runtime, no manifests, an image age of its own.
+        ended = {"kubelet-server", "kubelet-runtime-events"}
+        known = {name for name in names("start") if name.startswith("kubelet-")}
+        assert known - set(running) <= ended | {"kubelet-static-pod", "kubelet-image-garbage"}
+        for name in running:
+            before, alive = bombs.starts[name], bombs.alive(name)
+            bombs.fire(name)
+
+            async def is_restarted(name: str = name, wanted: int = before + alive) -> bool:
+                return bombs.starts[name] >= wanted
+
+            await bench.eventually(is_restarted)
+        await bench.create("two", {})
+        await bench.until("two", is_running)
 
     on_bench(tmp_path, test)

@@ -10,6 +10,7 @@ import logging
 
 import pytest
 from control_plane import control_plane
+from readers import readers
 
 import strange_objects as strange
 from muntin.kit.errors import MuntinError
@@ -193,6 +194,7 @@ def run(scenario, **kwargs):
 def test_strange_objects_stop_nobody(stumbles):
     async def scenario(plane):
         await add_namespace(plane, "bounds")
+        beside = asyncio.ensure_future(readers(plane.admin))
         storer = Storer(plane)
         await storer.store_all(seed=1)
         assert storer.failures == []
@@ -214,6 +216,9 @@ def test_strange_objects_stop_nobody(stumbles):
                 if row.get("type") == "Warning" and "healthy" in str(row["involvedObject"])
             }
             assert not ill, f"{namespace}: {ill}: {sorted(map(str, said))}"
+        assert not beside.done()
+        beside.cancel()
+        await asyncio.gather(beside, return_exceptions=True)
 
     run(scenario, version=(1, 36), node_grace_s=1000.0)
 
