@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -18,16 +19,18 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+import strange_objects as strange
 from muntin.apiserver.config import ApiServerConfig
 from muntin.apiserver.loop import ApiServer
 from muntin.cluster.node_files import WindowsNodeFiles
 from muntin.kit import supervised
 from muntin.kit.clock import SystemClock
-from muntin.kit.errors import NotFound
+from muntin.kit.errors import MuntinError, NotFound
 from muntin.kubelet.config import KubeletConfig
 from muntin.kubelet.facts import windows_facts
 from muntin.kubelet.loop import Kubelet
 from muntin.kubelet.platform import windows
+from muntin.model import schema as schemas
 from muntin.model.gates import Version
 from muntin.model.resources import CONFIG_MAPS, EVENTS, NODES, PODS, SERVICE_ACCOUNTS, SERVICES
 from muntin.model.windows import Feature, gate
@@ -43,6 +46,7 @@ from muntin.seams.cri.fake import FakeRuntime
 from muntin.seams.cri.server import serving
 from muntin.seams.kube.client import Client
 from muntin.seams.store.memory import MemoryStore
+from stumbles import Stumbles
 from supervision import Bombs, names
 
 IMAGE = "mcr.microsoft.com/windows/servercore:ltsc2019"
@@ -521,3 +525,38 @@ def test_a_failure_of_each_task_ends_nothing_else(
         await bench.until("two", is_running)
 
     on_bench(tmp_path, test)
+
+
+def test_strange_pods_hold_up_no_other(tmp_path: Path) -> None:
+    stumbles = Stumbles()
+
+    async def test(bench: Bench) -> None:
+        taken = 0
+        schema = schemas.load("{}.{}".format(*DEFAULT_KUBERNETES))
+        plain = [obj for resource, obj in strange.plain_objects() if resource is PODS]
+        for number, obj in enumerate(plain):
+            obj["spec"] |= {"nodeName": NODE, "automountServiceAccountToken": False}
+            found = strange.variants(schema, PODS, obj, most=40, seed=number)
+            secretless = {**obj, "spec": {**obj["spec"], "imagePullSecrets": [{}]}}
+            for index, (_, pod) in enumerate([*found, ("no name", secretless)]):
+                pod["metadata"] = {**pod["metadata"], "name": f"strange-{number}-{index}"}
+                with contextlib.suppress(MuntinError):
+                    await bench.client.create(PODS, pod, "default")
+                    taken += 1
+        assert taken > 10
+        await bench.create("healthy", {})
+        await bench.until("healthy", is_running)
+        for pod in (await bench.client.list(PODS)).items:
+            await bench.client.delete(PODS, pod["metadata"]["name"], "default", grace_period_s=1)
+
+        async def all_gone() -> bool:
+            return not (await bench.client.list(PODS)).items
+
+        await bench.eventually(all_gone)
+
+    logging.getLogger().addHandler(stumbles)
+    try:
+        on_bench(tmp_path, test)
+    finally:
+        logging.getLogger().removeHandler(stumbles)
+    assert list(stumbles.seen.values()) == []

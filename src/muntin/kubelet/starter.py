@@ -139,6 +139,8 @@ async def _credentials(context: Context, pod: Object, image: str) -> Message | N
     """The AuthConfig of the first pull secret that knows the image's registry."""
     namespace = pod["metadata"]["namespace"]
     for row in pod["spec"].get("imagePullSecrets") or ():
+        if not row.get("name"):
+            continue  # the API takes it with a warning
         secret = await context.objects.get("Secret", namespace, row["name"])
         found = auth_config(secret, image) if secret is not None else None
         if found is not None:

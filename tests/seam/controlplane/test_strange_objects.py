@@ -13,7 +13,6 @@ from control_plane import control_plane
 from readers import readers
 
 import strange_objects as strange
-from muntin.kit.errors import MuntinError
 from muntin.model.resources import (
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -25,6 +24,7 @@ from muntin.model.resources import (
     SERVICE_ACCOUNTS,
     STATEFUL_SETS,
 )
+from stumbles import Stumbles
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 OF_EACH = 6
@@ -35,20 +35,6 @@ TEMPLATE = {
     "spec": {"containers": [{"name": "c", "image": "i"}]},
 }
 MOST = 2**31 - 1
-
-
-class Stumbles(logging.Handler):
-    """Collects what was logged with the stack of an exception that is none of our own errors."""
-
-    def __init__(self):
-        super().__init__()
-        self.seen = {}
-
-    def emit(self, record):
-        err = record.exc_info[1] if record.exc_info else None
-        if err is not None and not isinstance(err, MuntinError):
-            text = logging.Formatter().formatException(record.exc_info)
-            self.seen[text.splitlines()[-3], repr(err)] = (record.getMessage(), text)
 
 
 @pytest.fixture
