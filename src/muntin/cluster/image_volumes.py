@@ -70,6 +70,9 @@ class ImageVolumes:
         async with self._lock:
             there = {row.target for row in mounts.below([own])}
             if str(whole) not in there:
+                # Programs of an image may be set-uid root: other users must not reach them.
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._folder.chmod(0o700)
                 whole.mkdir(parents=True, exist_ok=True)
                 await self._ctr("mount", image, str(whole))
             if not below:

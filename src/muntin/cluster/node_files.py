@@ -13,9 +13,10 @@ import posixpath
 from contextlib import suppress
 from pathlib import Path
 
+from muntin.kit.errors import Invalid
 from muntin.kit.log import fields
-from muntin.kit.safe_paths import bind_mount, make_folders, open_in_root
-from muntin.kubelet.node_files import RootedFiles, closing
+from muntin.kit.safe_paths import bind_mount, fd_path, make_folders, open_in_root
+from muntin.kubelet.node_files import MountLimits, RootedFiles, closing
 from muntin.winruntime.windows_paths import HostDrive
 
 log = logging.getLogger(__name__)
@@ -24,7 +25,12 @@ SHARED = ("/bin", "/dev", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
 """What nodes of one machine have in common: a hostPath there is the machine's own, if it exists."""
 
 _PROGRAMS = ("/bin", "/lib", "/lib64", "/sbin", "/usr")
-"""Those of the shared paths that pods may only read, whatever their user."""
+_KERNEL = ("/dev", "/proc", "/sys")
+"""Of the shared paths, what no pod may change, and what privileged containers may change only:
+core_pattern, sysrq-trigger, release_agent and others are ways to run programs on the machine."""
+
+_NOT_SHARED = ("/dev/hugepages", "/dev/mqueue", "/dev/pts", "/dev/shm")
+"""Terminals, queues and memory of the machine's users: a node has folders of its own there."""
 
 _OWN = {"/var/lib/kubelet": "kubelet", "/var/log/pods": "pod-logs"}
 """The kubelet's own folders, and their names beside the node's root. containerd resolves paths
@@ -84,13 +90,30 @@ class LinuxNodeFiles(RootedFiles):
                 return self.open_host(path, os.O_PATH | os.O_DIRECTORY)
         return super().make_host_folders(path, mode)
 
-    def is_read_only(self, path: str) -> bool:
-        plain = _plain(path)
-        return any(_is_below(plain, top) for top in _PROGRAMS) and Path(plain).exists()
+    def mount_limits(self, fd: int, *, privileged: bool) -> MountLimits:
+        """What is mounted read-only stays so: a runtime would mount it for writing, if told so."""
+        place = str(Path(fd_path(fd)).readlink())
+        read_only = bool(os.fstatvfs(fd).f_flag & os.ST_RDONLY)
+        if _is_below(place, str(self._root.resolve())):
+            return MountLimits(read_only=read_only)
+        read_only = read_only or any(_is_below(place, top) for top in _PROGRAMS)
+        if privileged:
+            return MountLimits(read_only=read_only)
+        if any(_is_below(place, top) for top in _NOT_SHARED):
+            raise Invalid(f"{place} of the machine is for privileged containers only")
+        kernels = any(_is_below(place, top) for top in _KERNEL)
+        return MountLimits(read_only=read_only or kernels, recursive=place != "/dev")
 
     def runtime(self, path: str) -> str:
-        """containerd runs on the machine itself, so it is given the place on the machine."""
+        """containerd runs on the machine itself, so it is given the place on the machine.
+
+        Raises:
+            Invalid: ``path`` is not below the kubelet's own folders; a container could plant a
+                link there, which containerd would follow on the machine.
+        """
         root, below = self._own_place(path)
+        if root == self._root:
+            raise Invalid(f"{path} is not a folder of the kubelet's own")
         return str(root / below)
 
 
@@ -106,7 +129,10 @@ class WindowsNodeFiles(RootedFiles):
 
 
 def _is_shared(path: str) -> bool:
-    return any(_is_below(_plain(path), top) for top in SHARED)
+    plain = _plain(path)
+    if any(_is_below(plain, top) for top in _NOT_SHARED):
+        return False
+    return any(_is_below(plain, top) for top in SHARED)
 
 
 def _plain(path: str) -> str:

@@ -20,7 +20,7 @@ from muntin.kubelet.hosts_file import (
     hosts_file,
 )
 from muntin.kubelet.logs import LogFile, last_lines
-from muntin.kubelet.node_files import NodeFiles, closing
+from muntin.kubelet.node_files import NO_LIMITS, NodeFiles, closing
 from muntin.kubelet.platform import Platform
 from muntin.kubelet.security import effective
 from muntin.kubelet.user_namespaces import user_namespace
@@ -101,7 +101,7 @@ def _volume_mount(
     volume = volumes.get(mount["name"])
     if volume is None:
         raise Invalid(f"cannot find volume {mount['name']!r} to mount into container")
-    path = volume.path
+    path, read_only = volume.path, bool(mount.get("readOnly")) or volume.read_only
     sub_path = wanted_sub_path(mount, environment, is_windows=config.is_windows)
     if volume.image:
         return {
@@ -118,12 +118,16 @@ def _volume_mount(
             is_folder = stat.S_ISDIR(os.fstat(source).st_mode)
             if not (is_folder or config.platform.has(Feature.SINGLE_FILE_MAPPING)):
                 raise Invalid(gate(Feature.SINGLE_FILE_MAPPING).message)
-            read_only = volume.is_host and config.files.is_read_only(volume.path)
-            config.files.expose(source, path, read_only=read_only)
+            limits = NO_LIMITS
+            if volume.is_host:
+                privileged = bool(effective(pod, container).get("privileged"))
+                limits = config.files.mount_limits(source, privileged=privileged)
+                read_only = read_only or limits.read_only
+            config.files.expose(source, path, limits)
     result = {
         "container_path": config.platform.container_path(mount["mountPath"]),
         "host_path": config.files.runtime(path),
-        "readonly": bool(mount.get("readOnly")) or volume.read_only,
+        "readonly": read_only,
     }
     if config.platform.has(Feature.MOUNT_PROPAGATION):
         result["propagation"] = mount_propagation(mount)

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +19,20 @@ from muntin.kit.safe_paths import bind_mount, make_folders, open_beneath, open_i
 from muntin.kit.trees import remove_tree
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
+
+
+@dataclass(frozen=True, slots=True)
+class MountLimits:
+    """How a container may have what a hostPath leads to.
+
+    ``recursive`` is with what is mounted below.
+    """
+
+    read_only: bool = False
+    recursive: bool = True
+
+
+NO_LIMITS = MountLimits()
 
 
 class NodeFiles(Protocol):
@@ -43,8 +58,12 @@ class NodeFiles(Protocol):
     def make_host_folders(self, path: str, mode: int = 0o755) -> int:
         """A descriptor (O_PATH) of the folder ``path``, which is made if it is missing."""
 
-    def is_read_only(self, path: str) -> bool:
-        """Whether pods may only read at ``path``."""
+    def mount_limits(self, fd: int, *, privileged: bool) -> MountLimits:
+        """How a container may have what ``fd``, a descriptor of a hostPath, refers to.
+
+        Raises:
+            Invalid: not at all.
+        """
 
     def remove_host(self, path: str) -> None:
         """Remove the folder ``path`` with all that is in it; absent is fine."""
@@ -55,7 +74,7 @@ class NodeFiles(Protocol):
     def link_to(self, path: str) -> str:
         """What a symbolic link to ``path`` holds that only the node itself can follow."""
 
-    def expose(self, fd: int, path: str, *, read_only: bool = False) -> None:
+    def expose(self, fd: int, path: str, limits: MountLimits = NO_LIMITS) -> None:
         """Mount what ``fd`` refers to at ``path``, in place of what was mounted there."""
 
     def conceal(self, path: str) -> None:
@@ -93,8 +112,8 @@ class RootedFiles:
     def make_host_folders(self, path: str, mode: int = 0o755) -> int:
         return make_folders(*self._host_place(path), mode)
 
-    def is_read_only(self, path: str) -> bool:
-        return False
+    def mount_limits(self, fd: int, *, privileged: bool) -> MountLimits:
+        return NO_LIMITS
 
     def remove_host(self, path: str) -> None:
         _remove(*self._host_place(path))
@@ -105,14 +124,14 @@ class RootedFiles:
     def link_to(self, path: str) -> str:
         return "/" + self._own_place(path)[1]
 
-    def expose(self, fd: int, path: str, *, read_only: bool = False) -> None:
+    def expose(self, fd: int, path: str, limits: MountLimits = NO_LIMITS) -> None:
         root, below = self._own_place(path)
         _detach(root, below)
         parent, _, name = below.rpartition("/")
         with closing(make_folders(root, parent, 0o750)) as folder:
             _make_target(folder, name, is_folder=stat.S_ISDIR(os.fstat(fd).st_mode))
             with closing(open_beneath(folder, name, os.O_PATH)) as target:
-                bind_mount(fd, target, read_only=read_only)
+                bind_mount(fd, target, read_only=limits.read_only, recursive=limits.recursive)
 
     def conceal(self, path: str) -> None:
         _detach(*self._own_place(path))

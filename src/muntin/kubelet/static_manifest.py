@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ SEEN = "kubernetes.io/config.seen"
 SOURCE = "kubernetes.io/config.source"
 CREATE, DELETE = "create", "delete"
 
+_UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+"""The uid names folders of the node, so it must not lead to others."""
 _TOLERATION = {"effect": "NoExecute", "operator": "Exists"}
 _REFERENCES = (
     "configMap", "configMapKeyRef", "configMapRef", "persistentVolumeClaim", "secret",
@@ -44,7 +47,8 @@ def static_pod(text: bytes, path: str, node_name: str, version: Version, seen: s
     ``seen`` is when it was read, as text. Its uid follows from node, path and text.
 
     Raises:
-        Invalid: it is not one valid pod, or needs other objects of the API.
+        Invalid: it is not one valid pod, its uid cannot name a folder, or it needs other objects
+            of the API.
     """
     value = safe_yaml.load(text)
     if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != ("v1", "Pod"):
@@ -58,6 +62,9 @@ def static_pod(text: bytes, path: str, node_name: str, version: Version, seen: s
     if found := _referenced(spec):
         raise Invalid(f"a static pod may not refer to objects of the API, got {found}")
     uid = meta.get("uid") or _digest(pod, path, node_name)
+    if not _UID.fullmatch(uid):
+        wanted = "expected at most 128 letters, digits, '-', '_' and '.', the first no sign"
+        raise Invalid(f"metadata.uid: {wanted}, got {uid[:200]!r}")
     annotations = {**(meta.get("annotations") or {}), HASH: uid, SEEN: seen, SOURCE: "file"}
     meta |= {"name": f"{name}-{node_name.lower()}", "uid": uid, "annotations": annotations}
     meta.setdefault("namespace", "default")

@@ -184,4 +184,6 @@ def test_images_as_volumes_of_a_containerd_without_them(linux_node: Any, tmp_pat
         with pytest.raises(Unavailable, match="ctr images mount"):
             await source()
 
+    tmp_path.chmod(0o755)
     on_node(linux_node, test)
+    assert tmp_path.stat().st_mode & 0o077 == 0  # set-uid programs are nobody else's

@@ -192,6 +192,44 @@ def test_every_type_of_host_path_is_mounted_by_descriptor(place: Path) -> None:
         assert not mounts.below([source])
 
 
+def test_what_is_read_only_is_so_for_the_runtime_too(place: Path) -> None:
+    """runc 1.2 and newer would mount it for writing again."""
+    settings, root = linux_node(place)
+    (root / "link").symlink_to("/var/lib/kubelet")
+    (root / "data").mkdir()
+    kinds = {"/var/lib/kubelet": True, "/link": True, "/link/pods": True, "/var/lib": False}
+    os.close(settings.files.make_folders("/var/lib/kubelet/pods"))
+    for path, read_only in {**kinds, "/proc": True, "/usr": True, "/data": False}.items():
+        (mount,) = volume_mounts(settings, Volume(path, is_host=True))
+        assert mount["readonly"] is read_only, path
+        conceal(settings)
+
+
+@pytest.mark.parametrize("privileged", [False, True])
+def test_kernel_interfaces_are_for_privileged_containers(place: Path, privileged: bool) -> None:
+    settings, _ = linux_node(place)
+    row = {"name": "v", "mountPath": "/v"}
+    container = {"name": "c", "securityContext": {"privileged": privileged}}
+    for path in ("/proc/sys/kernel", "/sys/kernel", "/dev"):
+        volumes = {"v": Volume(path, is_host=True)}
+        mount, *_ = container_mounts(
+            POD, {**container, "volumeMounts": [row]}, 0,
+            config=settings, volumes=volumes, environment={}, ips=("10.0.0.2",),
+        )  # fmt: skip
+        assert mount["readonly"] is not privileged
+        flags = os.statvfs(mount["host_path"]).f_flag
+        assert bool(flags & os.ST_RDONLY) is not privileged
+        conceal(settings)
+    if privileged:
+        return
+    pts = {**row, "subPath": "pts"}
+    with pytest.raises(Invalid, match="/dev/pts of the machine is for privileged containers"):
+        container_mounts(
+            POD, {**container, "volumeMounts": [pts]}, 0,
+            config=settings, volumes=volumes, environment={}, ips=("10.0.0.2",),
+        )  # fmt: skip
+
+
 def test_programs_of_the_machine_are_read_only(place: Path) -> None:
     settings, _ = linux_node(place)
     source = volume_mounts(settings, Volume("/usr/../usr/share", is_host=True))[0]["host_path"]

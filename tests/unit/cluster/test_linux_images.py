@@ -28,7 +28,8 @@ from muntin.cluster.images_linux import (
     pause_program,
 )
 from muntin.cluster.node_files import LinuxNodeFiles, WindowsNodeFiles
-from muntin.kubelet.node_files import closing
+from muntin.kit.errors import Invalid
+from muntin.kubelet.node_files import MountLimits, closing
 
 
 def test_archive_is_an_oci_layout_and_always_the_same() -> None:
@@ -97,7 +98,9 @@ def test_files_of_a_linux_node(tmp_path: Path) -> None:
     files = LinuxNodeFiles(tmp_path)
     assert files.runtime("/var/lib/kubelet/pods") == str(tmp_path / "kubelet/pods")
     assert files.runtime("/var/log/pods/x") == str(tmp_path / "pod-logs/x")
-    assert files.runtime("/data") == str(tmp_path / "root/data")
+    for path in ("/data", "/var/lib/kubelet/pods/../../../data", "/var/lib/kubeletx"):
+        with pytest.raises(Invalid, match="not a folder of the kubelet"):
+            files.runtime(path)
     (tmp_path / "root/usrx").mkdir(parents=True)
     for path, place in (("/a/../../usrx", tmp_path / "root/usrx"), ("/usr/bin", Path("/usr/bin"))):
         with closing(files.open_host(path, os.O_PATH)) as fd:
@@ -112,8 +115,7 @@ def test_nothing_is_made_or_removed_on_the_machine(tmp_path: Path) -> None:
     os.close(files.open_host("/usr/muntin-test/file", os.O_WRONLY | os.O_CREAT, 0o600))
     os.close(files.open_host("/a/../usr/muntin-test/file", os.O_RDONLY))
     assert (tmp_path / "root/usr/muntin-test/x").is_dir()
-    assert not files.is_read_only("/usr/muntin-test")
-    assert files.is_read_only("/usr/bin")
+    assert not _limits(files, "/usr/muntin-test").read_only
     files.remove_host("/usr/muntin-test")
     files.remove_host("/usr/bin")
     assert list((tmp_path / "root/usr").iterdir()) == []
@@ -121,6 +123,45 @@ def test_nothing_is_made_or_removed_on_the_machine(tmp_path: Path) -> None:
     assert Path("/usr/bin").is_dir()
     with closing(files.make_host_folders("/usr/bin")) as fd:
         assert os.path.samestat(os.fstat(fd), Path("/usr/bin").stat())
+
+
+def _limits(files: LinuxNodeFiles, path: str, *, privileged: bool = False) -> MountLimits:
+    with closing(files.open_host(path, os.O_PATH)) as fd:
+        return files.mount_limits(fd, privileged=privileged)
+
+
+def test_pods_only_read_what_the_machine_shares(tmp_path: Path) -> None:
+    """A privileged container may change devices and kernel interfaces, but no programs."""
+    files = LinuxNodeFiles(tmp_path)
+    (tmp_path / "root/proc/own").mkdir(parents=True)
+    (tmp_path / "root/link").symlink_to("/proc")
+    for path in ("/usr/bin", "/bin", "/lib", "/a/../usr"):
+        assert _limits(files, path).read_only
+        assert _limits(files, path, privileged=True).read_only
+    for path in ("/proc", "/proc/sys/kernel/core_pattern", "/sys", "/sys/fs", "/dev"):
+        assert _limits(files, path).read_only
+        assert not _limits(files, path, privileged=True).read_only
+    for path in ("/dev/fd", "/dev/core"):  # links of the machine
+        if Path(path).exists():
+            assert _limits(files, path).read_only
+    for path in ("/", "/proc/own", "/link/own"):
+        assert not _limits(files, path).read_only
+
+
+def test_each_node_has_shared_memory_and_terminals_of_its_own(tmp_path: Path) -> None:
+    files = LinuxNodeFiles(tmp_path)
+    (tmp_path / "root").mkdir()
+    with closing(files.make_host_folders("/dev/shm")) as fd:
+        assert os.path.samestat(os.fstat(fd), (tmp_path / "root/dev/shm").stat())
+    with pytest.raises(FileNotFoundError):
+        files.open_host("/dev/pts/0", os.O_PATH)
+    assert not _limits(files, "/dev").recursive
+    assert _limits(files, "/dev", privileged=True).recursive
+    assert _limits(files, "/sys").recursive
+    with closing(os.open("/dev/shm", os.O_PATH)) as fd:  # as by a subPath of /dev
+        with pytest.raises(Invalid, match="privileged containers only"):
+            files.mount_limits(fd, privileged=False)
+        assert not files.mount_limits(fd, privileged=True).read_only
 
 
 def test_files_of_a_windows_node(tmp_path: Path) -> None:
