@@ -36,6 +36,8 @@ class Waiter:
         self._since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since)) if since else ""
         self._paths = ClusterPaths(config.name)
         self._deadline = deadline
+        # A cluster that was up before may have had restarts: only new ones count.
+        self._restarts = {row["name"]: row["restarts"] for row in self._components()}
         self._client = AdminClient(config)
 
     def api_server(self) -> None:
@@ -99,14 +101,18 @@ class Waiter:
             raise Internal(
                 f"the supervisor ended: {_last_line(self._paths, 'supervisor')}\n{_RETAIN}"
             )
-        try:
-            components = json.loads(self._paths.control.read_text())["components"]
-        except FileNotFoundError:
-            return
-        for row in components:
-            if row["restarts"] >= _RESTARTS_MEAN_BROKEN:
+        for row in self._components():
+            restarts = row["restarts"] - self._restarts.get(row["name"], 0)
+            if restarts >= _RESTARTS_MEAN_BROKEN:
                 last = _last_line(self._paths, row["name"])
                 raise Internal(f"{row['name']} keeps ending ({row['lastExit']}): {last}\n{_RETAIN}")
+
+    def _components(self) -> list[dict[str, Any]]:
+        """The supervisor's record; empty before it has one, and while it writes over it."""
+        try:
+            return list(json.loads(self._paths.control.read_text())["components"])
+        except (FileNotFoundError, ValueError):
+            return []
 
 
 _RETAIN = "muntin up --retain keeps everything in place; then muntin logs, muntin status"

@@ -50,6 +50,10 @@ TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 # DNS-1123 label; shorter than the API's 63 so that it fits into names derived from it.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+# Components, which have their logs and records beside those of the nodes.
+_PROCESS = re.compile(
+    r"supervisor|watchdog|egress|etcd|simulated-nodes|(control-plane|containerd)(-.*)?"
+)
 _LABEL_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _LABEL_PREFIX = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
@@ -321,6 +325,8 @@ def _nodes(
         draft.checked(f"{path}.name", partial(check_name, row.name))
         if row.name in PLACES:
             draft.wrong(f"{path}.name", f"{row.name} is a place of its own; use another name")
+        if _PROCESS.fullmatch(row.name):
+            draft.wrong(f"{path}.name", f"{row.name} is a process of its own; use another name")
         if row.name in (node.name for node in nodes):
             draft.wrong(f"{path}.name", f"{row.name} is taken by another node; use another name")
         nodes.append(_node(draft, path, row, networking.node_subnet, index, version))

@@ -138,6 +138,10 @@ nodes:
             "c.yaml:5:9: nodes[0].name: tor is a place of its own",
         ),
         (
+            "nodes:\n- os: linux\n  name: watchdog\n",
+            "c.yaml:5:9: nodes[0].name: watchdog is a process of its own",
+        ),
+        (
             "nodes:\n- {os: linux, name: a}\n- {os: linux, name: a}\n",
             "c.yaml:5:21: nodes[1].name: a is taken by another node",
         ),
