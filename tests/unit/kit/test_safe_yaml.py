@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+import yaml
 
 import muntin
 from muntin.kit import safe_yaml
@@ -68,6 +69,17 @@ def test_values_at_the_limit_are_read() -> None:
     assert value == "a"
     assert safe_yaml.load("- " * MAX_DEPTH + "a") is not None
     assert safe_yaml.load("") is None
+
+
+def test_values_are_counted_for_each_document() -> None:
+    class Few(safe_yaml.Loader):
+        most_nodes = 10
+
+    loader = Few("--- [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" * 3)
+    while loader.check_node():
+        assert len(loader.get_node().value) == 9
+    with pytest.raises(yaml.YAMLError, match="max number of values of 10"):
+        Few("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]").get_single_node()
 
 
 def test_no_other_module_parses_yaml() -> None:
