@@ -151,3 +151,40 @@ def test_ready_nodes_are_asked_linux_first():
         node("down", "", "172.31.0.13", ready="False"),
     ]
     assert publish.ready_addresses(nodes) == ["172.31.0.11", "172.31.0.12"]
+
+
+class Kernel:
+    """Stands for the routes of one namespace; refuses what leads by way of 172.31.0.99."""
+
+    def __init__(self, name):
+        self.done = []
+
+    def request(self, *messages):
+        refused = [message for message in messages if "172.31.0.99" in message.what]
+        self.done += [message.what for message in messages if message not in refused]
+        if refused:
+            raise OSError(101, f"{refused[0].what}: Network is unreachable")
+
+    def close(self):
+        pass
+
+
+def test_a_route_that_the_kernel_refuses_holds_no_other_up(monkeypatch, caplog):
+    monkeypatch.setattr(routes, "RouteSocket", Kernel)
+    kept = routes.PodRoutes(resolve(Draft(name="x")), None)
+    nodes = [node("a", "10.244.0.0/24"), node("b", "10.244.1.0/24", "172.31.0.99")]
+    for number, found in enumerate(nodes, 1):
+        found["metadata"]["resourceVersion"] = str(number)
+        kept._nodes.observe(found)
+    for _ in range(2):
+        kept._apply()
+    good = {IPv4Network("10.244.0.0/24"): IPv4Address("172.31.0.11")}
+    assert kept._written["tor"] == good
+    assert any("10.244.0.0/24" in what for what in kept._sockets["tor"].done)
+    told = [row for row in caplog.records if row.message == "route refused"]
+    assert len(told) == len(kept._places)  # once in each place
+    nodes[1] = node("b", "10.244.1.0/24", "172.31.0.12")
+    nodes[1]["metadata"]["resourceVersion"] = "3"
+    kept._nodes.observe(nodes[1])
+    kept._apply()
+    assert len(kept._written["tor"]) == 2
