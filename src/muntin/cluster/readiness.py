@@ -7,7 +7,7 @@ import secrets
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from ipaddress import IPv4Address
 from typing import Any, TypeVar
 
@@ -29,13 +29,22 @@ class Waiter:
 
     ``since`` is when its processes were started, in seconds of the epoch: what a node said before
     does not count. A cluster that comes back has the words of its former life in the store.
+    ``running`` are the nodes that were not started then: a kubelet says every five minutes only
+    that nothing has changed.
     """
 
-    def __init__(self, config: ClusterConfig, deadline: float, since: float = 0.0) -> None:
+    def __init__(
+        self,
+        config: ClusterConfig,
+        deadline: float,
+        since: float = 0.0,
+        running: Collection[str] = (),
+    ) -> None:
         self._config = config
         self._since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since)) if since else ""
         self._paths = ClusterPaths(config.name)
         self._deadline = deadline
+        self._running = running
         # A cluster that was up before may have had restarts: only new ones count.
         self._restarts = {row["name"]: row["restarts"] for row in self._components()}
         self._client = AdminClient(config)
@@ -56,13 +65,18 @@ class Waiter:
         """Return the Node objects when all of them are Ready."""
         wanted = {node.name for node in self._config.nodes}
         found: list[dict[str, Any]] = []
+        old = self._running
 
         def ask() -> tuple[bool, str]:
             try:
                 found[:] = self._client.get("/api/v1/nodes")["items"]
             except Unavailable as err:
                 return False, err.message
-            ready = {node["metadata"]["name"] for node in found if is_ready(node, self._since)}
+            ready = {
+                name
+                for node in found
+                if is_ready(node, "" if (name := node["metadata"]["name"]) in old else self._since)
+            }
             missing = sorted(wanted - ready)
             progress(f"{len(wanted) - len(missing)} of {len(wanted)}")
             return not missing, f"not Ready: {', '.join(missing)}{_why(found, missing)}"

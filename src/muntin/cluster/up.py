@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,15 +85,13 @@ def up(config: ClusterConfig, options: UpOptions, progress: Progress) -> Outcome
         with step(progress, "kubeconfig readable"):
             kubeconfig.check(target)
         try:
-            all_run = was_up or (
-                survivors is not None and all(row.pid for row in survivors.values())
-            )
-            since = 0.0 if all_run else time.time()
+            since = 0.0 if was_up else time.time()
+            running = [name for name, row in (survivors or {}).items() if row.pid]
             if survivors is not None:
                 _show(supervisor.start(config, survivors), progress)
             elif not was_up:
                 _start(config, options, progress)
-            nodes = _wait(config, options, progress, since)
+            nodes = _wait(config, options, progress, since, running)
             with step(progress, f"kubectl context {config.context}"):
                 kubeconfig.install(admin.access(config), target, place.state / "kubeconfig.undo")
         except BaseException:
@@ -181,9 +179,13 @@ def _show(reports: Iterable[Report], progress: Progress) -> None:
 
 
 def _wait(
-    config: ClusterConfig, options: UpOptions, progress: Progress, since: float
+    config: ClusterConfig,
+    options: UpOptions,
+    progress: Progress,
+    since: float,
+    running: Collection[str],
 ) -> list[NodeRow]:
-    waiter = Waiter(config, time.monotonic() + options.wait_s, since)
+    waiter = Waiter(config, time.monotonic() + options.wait_s, since, running)
     try:
         with step(progress, "API server ready"):
             waiter.api_server()

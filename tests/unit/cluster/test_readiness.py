@@ -10,7 +10,7 @@ import pytest
 from muntin.cluster import paths, readiness
 from muntin.cluster.overrides import Overrides, apply
 from muntin.cluster.settings import Draft, resolve
-from muntin.kit.errors import Internal
+from muntin.kit.errors import Internal, TimedOut
 
 
 @pytest.fixture
@@ -46,3 +46,25 @@ def test_half_a_record_is_looked_at_later(config):
     record(4)
     with pytest.raises(Internal, match="keeps ending"):
         waiter._check_processes()
+
+
+def node(name, heartbeat):
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": heartbeat}
+    return {"metadata": {"name": name}, "status": {"conditions": [ready]}}
+
+
+def test_only_nodes_that_were_started_must_have_spoken_since(config):
+    class Client:
+        def get(self, path):
+            return {"items": [node("lin01", now), node("win01", old), node("win02", old)]}
+
+    old, now = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"
+    record(0)
+    for running, is_up in ((["win01", "win02"], True), (["win01"], False)):
+        waiter = readiness.Waiter(config, time.monotonic() + 0.05, time.time(), running)
+        waiter._client = Client()
+        if is_up:
+            assert len(waiter.nodes(lambda text: None)) == 3
+        else:
+            with pytest.raises(TimedOut, match="not Ready: win02"):
+                waiter.nodes(lambda text: None)
