@@ -20,7 +20,7 @@ from whole_cluster import eventually, free_port
 from muntin.cluster.paths import ClusterPaths
 from muntin.model import quantity
 from muntin.model.windows import Feature, gate
-from muntin.winruntime.resources import WINE_START_BYTES
+from muntin.winruntime.shim.memory import WINE_START_BYTES
 
 SERVERCORE = "mcr.microsoft.com/windows/servercore"
 reproduces = pytest.mark.reproduces

@@ -45,8 +45,8 @@ from muntin.winruntime.records import (
     new_id,
     remove_folder,
 )
-from muntin.winruntime.resources import WINE_START_BYTES, limits
-from muntin.winruntime.shim.memory import read_wine_bytes
+from muntin.winruntime.resources import limits
+from muntin.winruntime.shim.memory import WINE_START_BYTES, read_wine_bytes
 from muntin.winruntime.user_namespace import IdRange
 
 log = logging.getLogger(__name__)

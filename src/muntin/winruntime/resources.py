@@ -13,8 +13,6 @@ from muntin.kit.errors import Invalid
 from muntin.model.windows import Feature, gate
 from muntin.seams.oci.bundle import Limits
 
-WINE_START_BYTES = 256 << 20
-"""Room beside a memory limit while Wine starts; then what it took is measured and added instead."""
 PERIOD_US = 100_000
 MAXIMUM_WHOLE = 10_000
 _LEAST_QUOTA_US = 1_000  # the kernel's

@@ -17,9 +17,9 @@ from muntin.kit.clock import Clock
 from muntin.kit.errors import Unavailable
 from muntin.winruntime.cgroups import CgroupReader
 from muntin.winruntime.launch import linger_process
-from muntin.winruntime.resources import WINE_START_BYTES
 from muntin.winruntime.runc import Runc
 from muntin.winruntime.shim.control import Control
+from muntin.winruntime.shim.memory import WINE_START_BYTES
 
 LINGER_S = 60
 _RENEW_S = 30

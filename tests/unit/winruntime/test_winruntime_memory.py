@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muntin.winruntime.cgroups import CgroupReader
-from muntin.winruntime.shim.memory import read_wine_bytes, settle
+from muntin.winruntime.shim.memory import WINE_START_BYTES, read_wine_bytes, settle
 from muntin.winruntime.stats import without_wine
 
 V1 = {
@@ -34,6 +34,16 @@ def test_wine_s_memory_is_measured_and_added_to_the_limit(
     assert limit.read_text() == "43000"
     cgroups.set_memory_limit("/m/c", 7)
     assert limit.read_text() == "7"
+
+
+def test_an_image_that_uses_memory_as_wine_gets_no_more_than_wine(tmp_path: Path) -> None:
+    folder = tmp_path / "m/c"
+    folder.mkdir(parents=True)
+    for name, text in {**V2, "memory.current": str(8 << 30)}.items():
+        (folder / name).write_text(text)
+    settle(str(tmp_path), 1000, CgroupReader(tmp_path).memory_files("/m/c"))
+    assert read_wine_bytes(str(tmp_path)) == WINE_START_BYTES
+    assert (folder / "memory.max").read_text() == str(1000 + WINE_START_BYTES)
 
 
 def test_a_container_that_is_gone_stops_nothing(tmp_path: Path) -> None:

@@ -13,11 +13,17 @@ from contextlib import suppress
 
 WINE_FILE = "wine_bytes"
 """In the container's folder: what Wine took, in decimal."""
+WINE_START_BYTES = 256 << 20
+"""Room beside a memory limit while Wine starts; then what it took is measured and added instead."""
 
 
 def settle(folder: str, limit: int, files: Mapping[str, str]) -> None:
-    """Measure what the control group uses now, write it down, and set the limit (0 is none)."""
-    used = working_set(files)
+    """Measure what the control group uses now, write it down, and set the limit (0 is none).
+
+    It never counts more than Wine may take: an image can replace programs of ours on its C:, which
+    then use memory before they say that Wine is up.
+    """
+    used = min(working_set(files), WINE_START_BYTES)
     temporary = f"{folder}/.{WINE_FILE}"
     with suppress(OSError):  # on a full disk the numbers are wrong, but the program runs
         _write(temporary, used)
