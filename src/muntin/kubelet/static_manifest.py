@@ -33,6 +33,7 @@ _TOLERATION = {"effect": "NoExecute", "operator": "Exists"}
 _REFERENCES = (
     "configMap", "configMapKeyRef", "configMapRef", "persistentVolumeClaim", "secret",
     "secretKeyRef", "secretRef", "serviceAccountToken", "clusterTrustBundle",
+    "nodePublishSecretRef", "resourceClaims", "secretName",
 )  # fmt: skip
 
 

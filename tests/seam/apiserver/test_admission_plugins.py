@@ -341,6 +341,18 @@ def test_nodes_mirror_their_static_pods_and_no_more():
         bad = mirror(uid, volumes=[{"name": "v", "configMap": {"name": "c"}}])
         error = await node("POST", PODS, bad, code=403)
         assert 'node "n1" can not create pods that reference configmaps' in error["message"]
+        csi = {"driver": "d.example.com", "nodePublishSecretRef": {"name": "s"}}
+        claims = [{"name": "c", "resourceClaimName": "c"}]
+        for kind, spec in (
+            ("secrets", {"volumes": [{"name": "v", "csi": csi}]}),
+            (
+                "secrets",
+                {"volumes": [{"name": "v", "azureFile": {"shareName": "a", "secretName": "s"}}]},
+            ),
+            ("resourceclaims", {"resourceClaims": claims}),
+        ):
+            error = await node("POST", PODS, mirror(uid, **spec), code=403)
+            assert f'node "n1" can not create pods that reference {kind}' in error["message"]
         error = await node("POST", PODS, mirror("other"), code=403)
         assert f"node n1 UID mismatch: expected other got {uid}" in error["message"]
         await node("POST", PODS, mirror(uid))

@@ -63,6 +63,7 @@ def test_the_uid_follows_from_node_path_and_contents() -> None:
         (manifest(containers=[]), "spec.containers: Required value"),
         (manifest(containers="x"), "cannot unmarshal string"),
         (manifest(serviceAccountName="x"), "got serviceAccountName"),
+        (manifest(resourceClaims=[{"name": "c", "resourceClaimName": "c"}]), "got resourceClaims"),
         *(
             ({**manifest(), "metadata": {"name": "web", "uid": uid}}, "metadata.uid: expected")
             for uid in ("../../../../etc", "a/../b", "..", ".", "a\\b", "c:", "a\n", "x" * 129)

@@ -53,8 +53,10 @@ def _references(spec: Object) -> str:
     if spec.get("serviceAccountName"):
         return "a service account"
     sources = list(spec.get("volumes") or ())
+    drivers: list[Object] = []
     for volume in spec.get("volumes") or ():
         sources += (volume.get("projected") or {}).get("sources") or ()
+        drivers += [source for source in volume.values() if isinstance(source, dict)]
     rows = [
         row
         for field in ("initContainers", "containers", "ephemeralContainers")
@@ -68,8 +70,17 @@ def _references(spec: Object) -> str:
         ("clustertrustbundles", ("clusterTrustBundle",)),
         ("persistentvolumeclaims", ("persistentVolumeClaim",)),
     ):
-        if kind == "secrets" and spec.get("imagePullSecrets"):
+        if kind == "secrets" and (spec.get("imagePullSecrets") or any(map(_has_secret, drivers))):
             return kind
         if any(row.get(key) is not None for row in (*sources, *froms, *values) for key in keys):
             return kind
-    return ""
+    return "resourceclaims" if spec.get("resourceClaims") else ""
+
+
+def _has_secret(source: Object) -> bool:
+    """Whether a volume's source names a Secret for its driver.
+
+    Source: kubernetes v1.34 pkg/api/pod/util.go (VisitPodSecretNames).
+    """
+    names = ("secretRef", "nodePublishSecretRef", "secretName")
+    return any(source.get(name) is not None for name in names)
