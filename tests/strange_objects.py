@@ -118,8 +118,8 @@ def values(shape, name):
 
 def put(obj, path, value):
     """A copy of ``obj`` with ``value`` at ``path``; what is missing on the way is made."""
-    found = copy.deepcopy(obj)
-    at = found
+    changed = copy.deepcopy(obj)
+    at = changed
     for step, following in itertools.pairwise(path):
         made = [] if following == 0 else {}
         if step == 0:
@@ -134,13 +134,13 @@ def put(obj, path, value):
         at[:1] = [value]
     else:
         at[path[-1]] = value
-    return found
+    return changed
 
 
 def without(obj, path):
     """A copy of ``obj`` without the field at ``path``; None where it has none."""
-    found = copy.deepcopy(obj)
-    at = found
+    changed = copy.deepcopy(obj)
+    at = changed
     for step in path[:-1]:
         try:
             at = at[step]
@@ -149,15 +149,15 @@ def without(obj, path):
     if not isinstance(at, dict) or path[-1] not in at:
         return None
     del at[path[-1]]
-    return found
+    return changed
 
 
 def variants(schema, resource, plain, *, most=None, seed=0):
     """Strange forms of ``plain``, with what is strange about each; at most so many, by ``seed``."""
-    found = [*_fields(schema, resource, plain), *_metadata(plain)]
-    if most is not None and len(found) > most:
-        found = random.Random(f"{seed}{resource.plural}").sample(found, most)
-    return found
+    cases = [*_fields(schema, resource, plain), *_metadata(plain)]
+    if most is not None and len(cases) > most:
+        cases = random.Random(f"{seed}{resource.plural}").sample(cases, most)
+    return cases
 
 
 def _fields(schema, resource, plain):
@@ -175,16 +175,16 @@ def statuses(schema, resource, *, most=None, seed=0):
     if shape is None or shape.code != "@":
         return []
     type_ = schema.type(shape.ref)
-    found = [("{}", {})]
+    cases = [("{}", {})]
     every = list(paths(schema, type_))
     for path, field in every:
-        found += [
+        cases += [
             (f"{path} = {str(value)[:40]}", put({}, path, value))
             for value in values(field, path[-1])
         ]
-    if most is not None and len(found) > most:
-        found = random.Random(f"{seed}{resource.plural}").sample(found, most)
-    return found
+    if most is not None and len(cases) > most:
+        cases = random.Random(f"{seed}{resource.plural}").sample(cases, most)
+    return cases
 
 
 def _metadata(plain):

@@ -14,7 +14,7 @@ ROOT = Path(muntin.__file__).parent
 
 def names(*kinds: str) -> list[str]:
     """The names that the source gives to tasks: by ``start`` to those without an end."""
-    found = []
+    task_names = []
     for path in sorted(ROOT.rglob("*.py")):
         text = path.read_text()
         if not any(f"{kind}(" in text for kind in kinds):
@@ -28,8 +28,8 @@ def names(*kinds: str) -> list[str]:
             name = first.value if isinstance(first, ast.Constant) else None
             is_start = called in kinds and len(node.args) == 2
             if is_start and isinstance(name, str):
-                found.append(name)
-    return found
+                task_names.append(name)
+    return task_names
 
 
 class Injected(Exception):

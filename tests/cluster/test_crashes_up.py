@@ -23,8 +23,8 @@ def traces(cluster):
 
 def components(cluster):
     """The process ids but those of the supervisor and of its watchdog, which is the next one."""
-    found = lab.pids(cluster)
-    return {name: pid for name, pid in found.items() if name not in ("supervisor", "watchdog")}
+    pids = lab.pids(cluster)
+    return {name: pid for name, pid in pids.items() if name not in ("supervisor", "watchdog")}
 
 
 def test_what_runs_outlives_its_supervisor(other):

@@ -66,23 +66,23 @@ def make(cluster: Cluster, *names: str) -> None:
 def record(cluster: Cluster) -> dict[str, int]:
     """The processes as the supervisor wrote them down last."""
     text = Path(f"/run/muntin/{cluster.name}/supervisor.json").read_text()
-    found = json.loads(text)
+    saved = json.loads(text)
     return {
-        "supervisor": found["supervisor"],
-        **{row["name"]: row["pid"] for row in found["components"]},
+        "supervisor": saved["supervisor"],
+        **{row["name"]: row["pid"] for row in saved["components"]},
     }
 
 
 def shims(cluster: Cluster) -> list[int]:
     """Of both nodes: containerd's, and those of the Windows runtime."""
     mine = f"/run/muntin/{cluster.name}/".encode()
-    found = [lab.processes(cluster, "win01", "w")["shim"]]
+    pids = [lab.processes(cluster, "win01", "w")["shim"]]
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes().split(b"\0")
             if words[0].endswith(b"containerd-shim-runc-v2") and any(mine in row for row in words):
-                found.append(int(entry.name))
-    return found
+                pids.append(int(entry.name))
+    return pids
 
 
 def kill(cluster: Cluster, choice: str) -> None:

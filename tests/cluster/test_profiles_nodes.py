@@ -390,8 +390,8 @@ def memory_limits(stage: ProfileLab, node: str) -> list[int]:
 def test_limits_reach_containers(stage: ProfileLab, node: str, is_open: bool):
     asked = 128 << 20
     most = asked + WINE_START_BYTES  # what Wine takes before the program runs is added
-    found = any(asked <= limit <= most for limit in memory_limits(stage, node))
-    assert found is is_open
+    applied = any(asked <= limit <= most for limit in memory_limits(stage, node))
+    assert applied is is_open
 
 
 @reproduces(Feature.MANAGED_HOSTS_FILE)

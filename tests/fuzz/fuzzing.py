@@ -41,21 +41,21 @@ def damaged(text: str, number: int) -> str:
 def damaged_bytes(data: bytes, number: int) -> bytes:
     """As `damaged`, of bytes; half of the time only single bits and lengths change."""
     dice = random.Random(number)
-    found = bytearray(data)
+    damaged = bytearray(data)
     for _ in range(dice.randint(0, 5)):
-        at = dice.randint(0, len(found))
+        at = dice.randint(0, len(damaged))
         choice = dice.random()
-        if choice < 0.4 and at < len(found):
-            found[at] ^= 1 << dice.randrange(8)
+        if choice < 0.4 and at < len(damaged):
+            damaged[at] ^= 1 << dice.randrange(8)
         elif choice < 0.6:
-            found[at:at] = dice.choice(
+            damaged[at:at] = dice.choice(
                 (b"\xff" * 9, b"\x80", b"\0\0", b"\x7f\xff\xff\xff", b"\xc0\x0c")
             )
         elif choice < 0.8:
-            del found[at : at + dice.choice((1, 2, 8, 100))]
+            del damaged[at : at + dice.choice((1, 2, 8, 100))]
         else:
-            found[at:at] = found[at : at + dice.choice((2, 20, 200))] * dice.choice((1, 30))
-    return bytes(found[:200_000])
+            damaged[at:at] = damaged[at : at + dice.choice((2, 20, 200))] * dice.choice((1, 30))
+    return bytes(damaged[:200_000])
 
 
 NUMBERS = st.integers(min_value=0, max_value=2**32)

@@ -135,8 +135,8 @@ def dns(data):
     async def forward(packet):
         return packet  # an upstream that is hostile, too
 
-    found = asyncio.run(answer(zone, 5, data, forward, tcp=False))
-    assert isinstance(found, bytes | bytearray)
+    response = asyncio.run(answer(zone, 5, data, forward, tcp=False))
+    assert isinstance(response, bytes | bytearray)
 
 
 def cri(data):

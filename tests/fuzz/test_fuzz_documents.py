@@ -192,11 +192,11 @@ def sets_of(document):
 
 def image(document):
     data = json.dumps(document).encode()
-    found = manifest.parse_document(data)
-    manifest.is_index(found)
+    parsed = manifest.parse_document(data)
+    manifest.is_index(parsed)
     for parse in (manifest.parse_index, manifest.parse_manifest):
         with contextlib.suppress(Invalid):
-            parse(found)
+            parse(parsed)
     manifest.parse_config(data)
 
 

@@ -61,8 +61,8 @@ def formatted(text):
 
 
 def query(text):
-    found = request.parse_query(text)
-    log_options({key: list(values) for key, values in found.items()}, 0.0)
+    parsed = request.parse_query(text)
+    log_options({key: list(values) for key, values in parsed.items()}, 0.0)
 
 
 TARGETS = {

@@ -330,9 +330,9 @@ def test_static_pods_run_and_are_shown(tmp_path: Path) -> None:
 
         async def shown_again() -> Any:
             with contextlib.suppress(NotFound):
-                found = await bench.client.get(PODS, name, "default")
-                rows = (found.get("status") or {}).get("containerStatuses")
-                return rows if found["metadata"]["uid"] != mirror["metadata"]["uid"] else None
+                mirror_now = await bench.client.get(PODS, name, "default")
+                rows = (mirror_now.get("status") or {}).get("containerStatuses")
+                return rows if mirror_now["metadata"]["uid"] != mirror["metadata"]["uid"] else None
             return None
 
         (again,) = await bench.eventually(shown_again)

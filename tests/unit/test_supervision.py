@@ -57,17 +57,17 @@ def starts(path: Path) -> Iterator[int]:
 
 
 def test_no_task_is_started_past_supervision() -> None:
-    found = {
+    direct_starts = {
         str(path.relative_to(ROOT)): lines
         for path in sorted(ROOT.rglob("*.py"))
         if (lines := list(starts(path)))
     }
-    strangers = {name: lines for name, lines in found.items() if name not in OF_ONE_CALL}
+    strangers = {name: lines for name, lines in direct_starts.items() if name not in OF_ONE_CALL}
     assert strangers == {}, "use muntin.kit.supervised, or say here why the caller meets errors"
-    assert OF_ONE_CALL.keys() - found.keys() == set(), "no longer needed here"
+    assert OF_ONE_CALL.keys() - direct_starts.keys() == set(), "no longer needed here"
 
 
 def test_names_of_tasks_are_few_and_constant() -> None:
-    found = names("start", "start_once", "run")
-    assert len(set(found)) >= 50
-    assert all(name == name.lower() and " " not in name for name in found)
+    task_names = names("start", "start_once", "run")
+    assert len(set(task_names)) >= 50
+    assert all(name == name.lower() and " " not in name for name in task_names)

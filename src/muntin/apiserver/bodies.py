@@ -54,9 +54,9 @@ def parse(request: ApiRequest) -> Any:
         from muntin.model import protobuf  # tables that JSON clients never need
 
         try:
-            found = protobuf.decode_body(body)
-            depth.check(found)
-            return found
+            obj = protobuf.decode_body(body)
+            depth.check(obj)
+            return obj
         except errors.Invalid as err:
             raise status.bad_request(err.message) from err
     raise status.unsupported_media_type(ACCEPTED)
@@ -267,16 +267,16 @@ def _report(
         )
     if wanted == "Ignore":
         return
-    found = decoded.strict_errors
+    problems = decoded.strict_errors
     # Looking for duplicates costs a second, slow parse: only for those who say that they care.
     if wanted and raw:
-        found = _strict_errors(request, schema, decoded, raw, type_)
-    if not found:
+        problems = _strict_errors(request, schema, decoded, raw, type_)
+    if not problems:
         return
     if wanted == "Strict":
-        raise status.bad_request(decoding.strict_error(kind, version, found))
-    # Of the one error about a YAML document each line is a warning.
-    lines = (line.strip() for error in found for line in error.split("\n"))
+        raise status.bad_request(decoding.strict_error(kind, version, problems))
+    # YAML documents give one error of several lines; each line becomes a warning.
+    lines = (line.strip() for error in problems for line in error.split("\n"))
     request.warnings.extend(line for line in lines if line != _YAML_ERRORS)
 
 
@@ -284,25 +284,25 @@ def _strict_errors(
     request: ApiRequest, schema: Schema, decoded: decoding.Decoded, raw: bytes,
     type_: Type | Resource,
 ) -> list[str]:  # fmt: skip
-    """What is wrong with the text of a body, in the order in which upstream finds it."""
+    """The strict decoding errors of a body, in upstream's order."""
     from muntin.model import strict_fields  # few clients ask
 
     media = content_type(request)
-    if media in YAML:  # upstream reads JSON that it makes of it, with sorted keys
+    if media in YAML:  # upstream converts it to JSON with sorted keys
         return [*_yaml_errors(raw), *sorted(decoded.strict_errors)]
     if media not in ("", JSON) or not strict_fields.may_repeat(raw):
         return decoded.strict_errors[: strict_fields.MOST]  # they are in the text's order
     if request.custom is not None:
         decoded.duplicates = decoding.duplicate_fields(raw)
         return decoded.strict_errors
-    found = schema.type_of(type_) if isinstance(type_, Resource) else type_
-    return strict_fields.of_json(schema, found, raw)
+    body_type = schema.type_of(type_) if isinstance(type_, Resource) else type_
+    return strict_fields.of_json(schema, body_type, raw)
 
 
 _YAML_ERRORS = "yaml: unmarshal errors:"
 
 
 def _yaml_errors(raw: bytes) -> list[str]:
-    """All repeated keys of a YAML document as the one error that they are upstream."""
+    """All duplicate keys of a YAML document as a single error, as upstream."""
     twice = yaml_duplicates(raw)
     return ["\n  ".join([_YAML_ERRORS, *twice])] if twice else []

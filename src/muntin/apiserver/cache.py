@@ -160,13 +160,13 @@ class Cache:
         return self._item(row, namespace, name, record.value, record.mod_revision)
 
     def _item(self, row: Resource, namespace: str, name: str, *rest: Any) -> Item | None:
-        """The item of a stored value; None for a value that this server did not write so."""
+        """The item for a stored value; None if the value is not a valid object."""
         kind = CustomItem if row.is_custom else Item
         try:
             return kind(row, namespace, name, *rest)
         except (ValueError, msgspec.MsgspecError):
             about = fields(resource=row.plural, namespace=namespace, name=name)
-            log.exception("a stored object cannot be read: it is left out", **about)
+            log.exception("stored object cannot be read, skipped", **about)
             return None
 
     # -- following what is served ------------------------------------------------------------
@@ -320,7 +320,7 @@ class Cache:
                 observe(event)
             except Exception:  # one object must not stop the cache: other changes follow
                 supervised.FAILURES.add(("apiserver-observer",))
-                log.exception("a change was not taken in", **fields(key=change.key))
+                log.exception("change not processed", **fields(key=change.key))
         return event
 
     def _apply_unserved(self, storage: str, change: Change) -> None:

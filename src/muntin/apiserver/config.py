@@ -10,8 +10,8 @@ from muntin.apiserver.access_config import AccessConfig
 from muntin.apiserver.admission_config import AdmissionConfig
 from muntin.apiserver.limits_config import LimitsConfig
 
-# From a written object, the one it takes the place of (or None), and the names of the images that
-# Windows nodes have, to what its writer is told.
+# Maps a written object, the object it replaces (or None), and the names of the images on Windows
+# nodes to warnings for the client.
 Advise = Callable[
     [dict[str, Any], dict[str, Any] | None, Callable[[], frozenset[str]]], Sequence[str]
 ]

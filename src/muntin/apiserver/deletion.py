@@ -136,7 +136,7 @@ def _hurry(metadata: Object, grace: int, now: float) -> None:
         return
     try:
         began = (times.seconds_of(metadata["deletionTimestamp"]) or now) - _go_seconds(running)
-    except Invalid:  # a time that no server of today would store
+    except Invalid:  # stored by an older server that did not validate it
         began = now
     ends = began + _go_seconds(grace)
     if ends < now:

@@ -72,15 +72,18 @@ class Handler:
         return await self.as_user(request, way.user, real, way.constraint)
 
     async def gate(self, head: Request) -> Passed | Answer:
-        """Before the long body of a request is received: who sends it, if they may; else the
-        answer, which does not depend on the body."""
+        """Called before a long body is received: the sender if the request is authorized, otherwise
+        the response, which does not depend on the body."""
         with contextlib.suppress(MuntinError):
             user = doing = await self._authenticated(head)
             if impersonation.is_asked(head.headers):
                 way = await self._impersonated(head, user)
                 doing = way.user if way is not None else user
-            found = self.resolve(head, doing)
-            if found.refusal is None and (await self._core.authorizer.judged(found)).allowed:
+            api_request = self.resolve(head, doing)
+            if (
+                api_request.refusal is None
+                and (await self._core.authorizer.judged(api_request)).allowed
+            ):
                 return Passed(user.name, user)
         return await self(head)
 
@@ -200,7 +203,7 @@ class Handler:
         return await encodings.for_client(request.http, answer)
 
     def _unexpected(self, request: Request, user: User | None) -> Response:
-        """The answer to a request whose handling raised the exception being handled: a fault."""
+        """The 500 response for the unexpected exception being handled."""
         name = "" if user is None else user.name
         about = fields(method=request.method, path=request.path, user=name)
         log.exception("request failed", **about)  # noqa: LOG004 - callers handle one
@@ -261,8 +264,8 @@ class Handler:
         core, row = self._core, request.resource
         if request.refusal is not None:
             return request.refusal
-        if not request.http.complete:  # the gate found that it would not come so far
-            text = "what the user may do changed while the request was received: try again"
+        if not request.http.complete:  # the gate had decided to refuse it
+            text = "the user's permissions changed while the request was received: try again"
             raise status.ApiError(503, "ServiceUnavailable", text)
         if request.remote is not None:
             return await forwarding.run(core, request, request.remote)

@@ -88,8 +88,8 @@ class Metrics:
                       ("operation", "type"), ETCD_S))  # fmt: skip
         self.unexpected = new(
             Counter("muntin_apiserver_unexpected_errors_total",
-                    "Requests answered with 500 for an exception that no code expects: each is a "
-                    "fault of the server, and the log has its stack.", ("verb",)))  # fmt: skip
+                    "Requests answered with 500 because of an unexpected exception: each is a bug "
+                    "in the server, and the log has its stack.", ("verb",)))  # fmt: skip
         self.access = AccessMetrics(self.families)
         self.audit_events = new(
             Counter(

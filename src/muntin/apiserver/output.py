@@ -54,16 +54,16 @@ def negotiate(request: ApiRequest, *, has_table: bool = True) -> Format:
     accept = request.http.headers.get("accept", "")
     if not accept:
         return PLAIN
-    found = negotiated(accept, has_table=has_table)
-    if found is None:
+    form = negotiated(accept, has_table=has_table)
+    if form is None:
         raise _nothing_for(request, accept)
-    if found.media != JSON:
-        _check_media(request, found)
-    if found.kind == TABLE:
+    if form.media != JSON:
+        _check_media(request, form)
+    if form.kind == TABLE:
         include = request.param("includeObject")
         if include in (tables.OBJECT, tables.NONE):
-            return replace(found, include=include)
-    return found
+            return replace(form, include=include)
+    return form
 
 
 def _nothing_for(request: ApiRequest, accept: str) -> status.ApiError:
@@ -266,7 +266,7 @@ def _version_of(raw: bytes) -> str:
 
 
 def unstored_response(value: dict[str, Any], form: Format, code: int) -> Response:
-    """An answer with an object that no resource stores: a review, a token request."""
+    """A response with an object that is not stored, such as a review or a token request."""
     if form.kind == PARTIAL:
         value = {
             "kind": PARTIAL,

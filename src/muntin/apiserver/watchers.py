@@ -159,7 +159,7 @@ class Watcher:
         await self._writer.drain()
 
     def flush(self) -> None:
-        """Write what there is, unless the client takes too little of what was written."""
+        """Write pending frames, unless the client has not read enough of what was written."""
         self._flushing = False
         frames = self._frames
         if not frames or self._draining is not None:
@@ -180,7 +180,7 @@ class Watcher:
                 self._draining = self._loop.create_task(self._go_on(), name="watch-drain")
 
     async def _go_on(self) -> None:
-        """Write again once the client has taken most."""
+        """Resume writing once the client has read most of it."""
         await self._writer.drain()
         self._draining = None
         self.flush()

@@ -8,10 +8,10 @@ import click
 
 from muntin.cli import options
 
-_HELP = """Write all objects of a cluster into a new FILE, while it runs or stands still.
+_HELP = """Back up all objects of a running or stopped cluster to a new FILE.
 
-The file is the state of one moment, checked, and readable by its owner alone: it holds Secrets.
-`muntin up --from-snapshot FILE` makes a new cluster of it.
+The file is a consistent, checked snapshot. It contains Secrets; only its owner can read it.
+`muntin up --from-snapshot FILE` creates a new cluster from it.
 
 \b
 Examples:
@@ -20,13 +20,13 @@ Examples:
 """
 
 
-@click.command("snapshot", help=_HELP, short_help="Write all objects of a cluster into a file.")
+@click.command("snapshot", help=_HELP, short_help="Back up all objects of a cluster to a file.")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.name()
 def command(name: str, file: Path) -> None:
-    """Say what ``cluster.snapshot.take`` did."""
+    """Take a snapshot and print its revision."""
     from muntin.cli.clusters import require
     from muntin.cluster import snapshot
 
     revision = snapshot.take(require(name), file)
-    click.echo(f"{file} holds the objects of cluster {name} at revision {revision}.")
+    click.echo(f"{file} contains the objects of cluster {name} at revision {revision}.")

@@ -80,7 +80,7 @@ Examples:
 @click.option(
     "--from-snapshot",
     type=click.Path(path_type=Path),
-    help="Begin with the objects of this file of `muntin snapshot`.",
+    help="Create the cluster from this file, written by `muntin snapshot`.",
 )
 @click.option("--retain", is_flag=True, help="Keep what came up when something fails.")
 def command(

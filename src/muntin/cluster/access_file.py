@@ -246,10 +246,10 @@ def _remote(section: _Section, key: str) -> RemoteConfig:
 
 
 def _yaml(data: bytes) -> dict[str, Any]:
-    found = safe_yaml.load(data)
-    if not isinstance(found, dict):
+    document = safe_yaml.load(data)
+    if not isinstance(document, dict):
         raise Invalid("must be a mapping")
-    return found
+    return document
 
 
 def _kubeconfig(data: bytes) -> RemoteConfig:

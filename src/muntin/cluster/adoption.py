@@ -1,7 +1,7 @@
-"""What a killed supervisor left running, so that the next one can go on with it.
+"""Finds the processes that a killed supervisor left running, so that its successor can adopt them.
 
-The processes of a cluster do not depend on their supervisor. Its last record names them; each is
-taken for what it was only if its start time is the recorded one too, as process ids come again.
+The processes of a cluster do not depend on their supervisor, whose last record names them. A
+process is adopted only if its start time matches the record, because process ids are reused.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def document(states: Iterable[State]) -> dict[str, Any]:
 
 
 def find(config: ClusterConfig, paths: ClusterPaths) -> Survivors | None:
-    """What is left of ``config`` for a supervisor to go on with; None when it must begin anew.
+    """The processes of ``config`` that a supervisor can adopt; None if it must start all again.
 
-    It must when the network is not whole, and when another version of Muntin started what runs.
+    That is so if the network is incomplete, or another version of Muntin started the processes.
     """
     try:
         record = json.loads(paths.control.read_text())
@@ -79,7 +79,7 @@ def listeners(survivors: Survivors) -> list[socket.socket]:
 
 
 def start_time(pid: int) -> int:
-    """When ``pid`` was started, in clock ticks since the machine was; 0 if it does not run."""
+    """When ``pid`` was started, in clock ticks after boot; 0 if it does not run."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text() if pid else ""
     except OSError:

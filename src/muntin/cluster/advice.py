@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _OnNodes(Mapping[str, frozenset[int]]):
-    """The builds of images that Windows nodes have: any, unless the name tells one."""
+    """The builds of images on Windows nodes: any build, unless the name includes one."""
 
     def __init__(self, images: Callable[[], frozenset[str]]) -> None:
         self._images = images
@@ -49,7 +49,7 @@ class Adviser:
     def __call__(
         self, obj: dict[str, Any], old: dict[str, Any] | None, images: Callable[[], frozenset[str]]
     ) -> list[str]:
-        """Warnings; of an object that is changed, those that are new.
+        """Warnings about ``obj``; for an update, only the new ones.
 
         ``images`` gives the names of the images that Windows nodes have.
         """

@@ -49,11 +49,11 @@ class Taint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubeletSettings:
-    """What a node's kubelet is told, as in a KubeletConfiguration. All but ``image_gc`` is for
-    Linux nodes.
+    """Settings of a node's kubelet, as in a KubeletConfiguration. All but ``image_gc`` apply to
+    Linux nodes only.
 
-    Upstream has no limit of processes unless one is given. Here all nodes share one machine, so
-    that a pod which forks without end would stop the others.
+    Upstream does not limit processes by default. Here all nodes share one machine, so a fork bomb
+    in one pod would affect all nodes.
     """
 
     seccomp_default: bool = False

@@ -3,8 +3,8 @@ reaches what the host can reach.
 
 The relay (slirp4netns) runs in the host's namespace as an ordinary client of its network; nothing
 of the host is changed. So ``outside`` refuses what only the host may reach: its loopback, its own
-addresses as they are at ``up``, and link-local ones, where clouds answer with credentials. The
-Cluster file may refuse more, or allow some of it.
+addresses as of ``up``, and link-local addresses, where clouds serve credentials. The Cluster file
+can deny more addresses, or allow some of these.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ NEVER_WORLD = tuple(
     IPv4Network(text)
     for text in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", f"{RELAY_GATEWAY}/32")
 )
-"""This host, its loopback, what is on its link alone, and the relay's name for the host."""
+"""This host, loopback, link-local addresses, and the relay's address for the host."""
 
 
 POD_LINKS = {"net.ipv4.conf.default.rp_filter": 1}
-"""For links that come later, those of pods: a packet whose source is not the pod's is dropped."""
+"""For links added later, which are those of pods: drop packets with a spoofed source address."""
 
 
 def prepare(config: ClusterConfig) -> None:
@@ -66,10 +66,10 @@ def edge_rules(net: Networking) -> str:
 
 
 def relay_rules(net: Networking, host: Iterable[IPv4Address]) -> str:
-    """``outside`` hands the relay only what is for the world; ``host`` are the host's own. Pure.
+    """How ``outside`` filters packets to the relay; ``host``: the host's addresses. Pure.
 
-    The first rule that fits holds: addresses of the cluster are nobody's outside, names are always
-    resolved, then what the Cluster file allows, and what it or the default refuses.
+    The first match decides: reject the cluster's own ranges, accept DNS, accept what the Cluster
+    file allows, reject what the file denies and what is refused by default.
     """
     own = (IPv4Network(address) for address in host)
     allowed, refused = net.egress_allow, (*NEVER_WORLD, *own, *net.egress_deny)
@@ -94,7 +94,7 @@ def host_addresses() -> list[IPv4Address]:
 
 
 def _to(destinations: Iterable[IPv4Network], verdict: str) -> str:
-    """A rule for packets to them; those inside another are left out, as nftables wants it."""
+    """A rule for packets to these networks, merged because nftables refuses overlaps."""
     rows = ", ".join(str(row) for row in collapse_addresses(destinations))
     return f"ip daddr {{ {rows} }} {verdict}"
 

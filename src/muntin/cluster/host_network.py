@@ -1,7 +1,7 @@
-"""The host's network, for components that stand in a place of the fabric.
+"""The host's network namespace, for components that run in another one.
 
-The descriptor is opened before a component leaves the host's namespace: it stays right when the
-supervisor, by whose process id the namespace could else be named, has been killed.
+The descriptor is opened before a component leaves the host's namespace, so it stays valid after
+the supervisor, whose process id could name the namespace too, has been killed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Volumes that are images, for containerds before 2.1, whose CRI has none.
+"""Image volumes for containerd before 2.1, whose CRI does not support them.
 
 The image is mounted read-only below the node's run folder, once for all its containers, and the
 containerd is given a path. Source: containerd v2.1 internal/cri/server/container_image_mount.go.
@@ -31,7 +31,7 @@ class ImageVolumes:
         self._lock = asyncio.Lock()
 
     async def with_paths(self, request: Mapping[str, Any]) -> Message:
-        """A CreateContainer request whose mounts of images are mounts of paths.
+        """A CreateContainer request whose image mounts are replaced by mounts of paths.
 
         Raises:
             Invalid: the image has no such folder.

@@ -106,8 +106,8 @@ def target(explicit: Path | None, environment: Mapping[str, str]) -> Path:
 
 
 def check(path: Path) -> None:
-    """Raise what ``install`` would: Invalid when ``path`` is there and is no kubeconfig, Forbidden
-    when a symbolic link of another user leads to it."""
+    """Raise what ``install`` would: Invalid if ``path`` exists and is not a kubeconfig, Forbidden
+    if a symbolic link of another user leads to it."""
     with suppress(FileNotFoundError), user_files.opened(path) as file:
         _parse(file.read(), path)
 

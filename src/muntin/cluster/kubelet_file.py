@@ -1,4 +1,4 @@
-"""Reads the Cluster file's ``nodes[].kubelet``: what that node's kubelet is told.
+"""Reads the kubelet settings of a node, ``nodes[].kubelet`` in the Cluster file.
 
 Field names are those of KubeletConfiguration.
 """
@@ -25,8 +25,8 @@ _DURATIONS = {
 
 
 def read(section: Mapping, os: Os) -> KubeletSettings:
-    """The settings of a node; what is left out is as upstream's default, but for the limit of
-    processes and for images: none is removed without a threshold or an age.
+    """The settings of a node. Defaults are upstream's, except for the limit of processes and for
+    images, which are not removed unless a threshold or an age is set.
 
     Raises:
         Invalid: a value is out of range, or a field is unknown; the message names its place.

@@ -60,7 +60,7 @@ def launch(config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, step
 def adopt(
     config: ClusterConfig, paths: ClusterPaths, table: ProcessTable, survivors: Survivors
 ) -> None:
-    """Go on with what another supervisor left, and start what of it has ended.
+    """Adopt the processes that another supervisor left, and restart those that have ended.
 
     Raises:
         MuntinError, OSError: something could not be made.

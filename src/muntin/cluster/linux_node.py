@@ -59,7 +59,7 @@ async def run(config: ClusterConfig, row: NodeConfig) -> None:
 
 
 def _write_resolver(config: ClusterConfig, state: Path, files: LinuxNodeFiles) -> str:
-    """The resolv.conf of the node, for pods that ask whoever the node asks.
+    """The node's resolv.conf, for pods that use the node's DNS servers.
 
     The kubelet reads its own copy: pods may change the node's /etc.
     """
@@ -71,9 +71,9 @@ def _write_resolver(config: ClusterConfig, state: Path, files: LinuxNodeFiles) -
 
 
 def _write(files: LinuxNodeFiles, name: str, text: str) -> None:
-    """Make ``name`` in the node's /etc a file of ``text``, whatever a pod has put there.
+    """Write ``text`` to the file ``name`` in the node's /etc, replacing whatever a pod put there.
 
-    One that is as it should be stays: a full disk has no room for another.
+    An unchanged file is not rewritten: a full disk has no room for a new one.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:

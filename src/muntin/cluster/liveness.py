@@ -1,10 +1,9 @@
 """The supervisor's side of the health checks: which components do not respond, and since when.
 
-Components of ours say in a file that their event loop turns (``pulse``); of the others it is seen
-whether they are stopped. One that has been silent for too long is ended, as a kubelet ends a
-container whose liveness probe fails; what it kept to itself - sockets, connections, locks - is free
-then, and it is started again. Time is counted in looks, so that nothing is blamed for a time in
-which the machine, or the supervisor, stood still.
+Our components report in a file that their event loop runs (``pulse``); for other processes, only a
+stop by a signal is detected. A component that is silent for too long is killed and restarted, as a
+kubelet does when a liveness probe fails; this frees its sockets, connections and locks. Time is
+counted in checks, so a pause of the machine or the supervisor does not count as silence.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``silent``: seconds by name, of those that are to be shown; ``hung``: who is to be ended."""
+    """``silent``: seconds of silence to show, by name; ``hung``: the components to kill."""
 
     silent: Mapping[str, float]
     hung: list[str]
 
 
 class Liveness:
-    """Who has stood still for too many looks. ``patience_s`` tells how long each may be silent."""
+    """Finds components that were silent for too many checks; ``patience_s``: the limit of each."""
 
     def __init__(self, period_s: float, patience_s: Callable[[str], float]) -> None:
         self._period_s = period_s
@@ -50,7 +49,7 @@ class Liveness:
         self._seen: dict[str, _Seen] = {}
 
     def look(self, said: Mapping[str, str]) -> Verdict:
-        """Judge those whose last words are ``said``; called once each period."""
+        """Check components by their latest reports, ``said``; called once each period."""
         self._seen = {name: seen for name, seen in self._seen.items() if name in said}
         silent, hung = {}, []
         for name, text in said.items():
@@ -83,12 +82,13 @@ class Watchdog:
         self._run = paths.run
 
     def look(self, running: Iterable[tuple[str, int]]) -> dict[str, float]:
-        """End which of ``running``, names and process ids, hang; since when others are silent."""
+        """Kill hung components among ``running`` (names and process ids); returns since when others
+        have been silent."""
         pids = {name: pid for name, pid in running if pid}
         said = {name: self._said(name, pid) for name, pid in pids.items()}
         verdict = self._liveness.look({name: text for name, text in said.items() if text})
         for name in verdict.hung:
-            log.error("does not respond, is ended", **fields(component=name, pid=pids[name]))
+            log.error("not responding, killed", **fields(component=name, pid=pids[name]))
             with suppress(ProcessLookupError):
                 os.kill(pids[name], signal.SIGKILL)
         return {name: time.time() - silent_s for name, silent_s in verdict.silent.items()}
@@ -97,7 +97,7 @@ class Watchdog:
         return self._plane_patience_s if seats.is_seat(name) else ENDED_AFTER_S
 
     def _said(self, name: str, pid: int) -> str:
-        """Its last words; none while it starts, or when it has none to say."""
+        """Its latest report; empty while it starts, or if it does not report."""
         with suppress(OSError):
             text = pulse.path_of(self._run, name).read_text().strip()
             if text.split(" ")[0] == str(pid):

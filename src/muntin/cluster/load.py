@@ -31,14 +31,14 @@ async def load(config: ClusterConfig, archive: Path, nodes: Sequence[str]) -> li
     rows = [row for row in config.nodes if not nodes or row.name in nodes]
     try:
         systems = _systems(archive)
-        found = [await _into(config, row, archive, systems) for row in rows]
+        results = [await _into(config, row, archive, systems) for row in rows]
     except Invalid as err:
         if str(archive) in err.message:
             raise
         raise Invalid(f"{archive}: {err.message}") from err
-    if all(one.why_not for one in found):
-        raise NotFound(f"{archive}: no node can run it: {found[0].node}: {found[0].why_not}")
-    return found
+    if all(one.why_not for one in results):
+        raise NotFound(f"{archive}: no node can run it: {results[0].node}: {results[0].why_not}")
+    return results
 
 
 def _systems(archive: Path) -> set[str]:

@@ -94,8 +94,8 @@ class ClusterPaths:
 
     @property
     def identity(self) -> str:
-        """Tells the cluster from all others of the machine, also from those of its own name
-        under another run folder."""
+        """Distinguishes the cluster from all others on the machine, including those of the same
+        name with another run folder."""
         if self.run.parent == DEFAULT_RUN_ROOT:
             return self.name
         return f"{self.name}.{sha256(os.fsencode(self.run.absolute())).hexdigest()[:12]}"

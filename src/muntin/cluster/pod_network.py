@@ -49,7 +49,7 @@ def _pod_cidr(node: Object | None) -> IPv4Network | None:
     try:
         return pod_subnet(node) if node else None
     except ValueError as err:
-        log.warning("no pod network: spec.podCIDR is no IPv4 range", **fields(error=err))
+        log.warning("no pod network: spec.podCIDR is not an IPv4 range", **fields(error=err))
         return None
 
 

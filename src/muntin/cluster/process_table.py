@@ -47,8 +47,8 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """A component that another supervisor left. ``pid`` is 0 when it does not run any more;
-    ``inherited`` are what it was given, by their numbers in it."""
+    """A component that another supervisor left. ``pid`` is 0 if it no longer runs;
+    ``inherited`` are the numbers of its inherited descriptors."""
 
     pid: int
     restarts: int
@@ -102,7 +102,7 @@ class ProcessTable:
         log.info("started", **fields(component=component.name, pid=state.pid))
 
     def adopt(self, component: Component, left: Survivor) -> None:
-        """Keep running from now on what another supervisor started; start it if it has ended."""
+        """Adopt a process that another supervisor started; start it again if it has ended."""
         state = self.states.setdefault(component.name, State(component, restarts=left.restarts))
         try:
             state.adopted = os.pidfd_open(left.pid) if left.pid else -1

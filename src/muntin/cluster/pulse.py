@@ -1,7 +1,7 @@
-"""A component's side of its health check: its event loop says again and again that it turns.
+"""A component's side of its health check: its event loop regularly reports that it runs.
 
-The words go into a file of a fixed size that was made before the component began, in place: this
-needs no room on a full disk, and a supervisor that was started later can read it.
+Reports overwrite a file of fixed size that was created before the component started. So they need
+no room on a full disk, and a supervisor that starts later can read them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def path_of(run: Path, component: str) -> Path:
 
 
 def prepare(path: Path) -> None:
-    """Make this process one whose loop is watched by way of ``path``; called before it has a loop.
+    """Report the health of this process' event loop in ``path``; called before the loop starts.
 
-    Without room for the file it is not watched.
+    Without room for the file the process is not watched.
     """
     global _file
     with suppress(OSError):
@@ -35,7 +35,7 @@ def prepare(path: Path) -> None:
 
 
 async def tell() -> None:
-    """Say every ``PERIOD_S`` that the loop turns, until cancelled; nothing in other processes."""
+    """Report every ``PERIOD_S`` that the loop runs, until cancelled; no-op if not watched."""
     if _file < 0:
         return
     for count in itertools.count(1):

@@ -48,7 +48,7 @@ def plan(nodes: Iterable[Mapping[str, Any]], pods: IPv4Network) -> Plan:
 
     Of two nodes whose subnets overlap the older one keeps its routes.
     """
-    found = Plan()
+    planned = Plan()
     for node in sorted(nodes, key=_age):
         if is_simulated(node):
             continue
@@ -56,19 +56,19 @@ def plan(nodes: Iterable[Mapping[str, Any]], pods: IPv4Network) -> Plan:
         try:
             subnet = pod_subnet(node)
         except ValueError as err:
-            found.problems[name] = f"spec.podCIDR: {err}"
+            planned.problems[name] = f"spec.podCIDR: {err}"
             continue
         gateways = internal_addresses(node)
         if subnet is None or not gateways:
             continue  # not known yet
-        other = next((key for key, row in found.ways.items() if row[0].overlaps(subnet)), "")
+        other = next((key for key, row in planned.ways.items() if row[0].overlaps(subnet)), "")
         if not subnet.subnet_of(pods):
-            found.problems[name] = f"spec.podCIDR {subnet} is not part of {pods}"
+            planned.problems[name] = f"spec.podCIDR {subnet} is not part of {pods}"
         elif other:
-            found.problems[name] = f"spec.podCIDR {subnet} overlaps that of node {other}"
+            planned.problems[name] = f"spec.podCIDR {subnet} overlaps that of node {other}"
         else:
-            found.ways[name] = (subnet, gateways[0])
-    return found
+            planned.ways[name] = (subnet, gateways[0])
+    return planned
 
 
 def _age(node: Mapping[str, Any]) -> tuple[str, str]:
@@ -113,7 +113,7 @@ class PodRoutes:
         wanted = plan(self._nodes, self._pods)
         for name, problem in wanted.problems.items():
             if self._problems.get(name) != problem:
-                log.warning("a node gets no pod routes", **fields(node=name, error=problem))
+                log.warning("no pod routes for node", **fields(node=name, error=problem))
         self._problems = wanted.problems
         for place in self._places:
             table = wanted.table(place)

@@ -31,7 +31,7 @@ def check(config: ClusterConfig, file: Path) -> None:
     _require_sqlite(config)
     if ClusterPaths(config.name).state.exists():
         raise Conflict(
-            f"cluster {config.name} is there already, and a snapshot would replace its objects\n"
+            f"cluster {config.name} exists already, and a snapshot would replace its objects\n"
             f"muntin down --name {config.name}, or another --name"
         )
     sqlite_backup.check(file)

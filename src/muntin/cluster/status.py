@@ -99,7 +99,7 @@ def _read_record(paths: ClusterPaths) -> dict[str, Any]:
         with suppress(json.JSONDecodeError):
             return dict(json.loads(paths.control.read_text()))
         time.sleep(0.01)
-    raise Internal(f"{paths.control} cannot be read\nmuntin logs supervisor says more")
+    raise Internal(f"{paths.control} cannot be read\nsee `muntin logs supervisor`")
 
 
 def _state(letter: str, silent_since: float | None) -> str:

@@ -41,7 +41,7 @@ _RETRY_S = 0.5
 def start(config: ClusterConfig, survivors: Survivors | None = None) -> Iterator[Report]:
     """Start the daemon of ``config`` and yield its reports until all processes run.
 
-    With ``survivors`` it goes on with what another one left.
+    With ``survivors`` it adopts the processes of a previous supervisor.
 
     Raises:
         MuntinError: it did not come up; it has ended and removed what it made.
@@ -89,8 +89,8 @@ def stop(cluster: str) -> None:
 
 
 def take_over(config: ClusterConfig, lock: int) -> NoReturn:
-    """Become the supervisor of ``config``, after another one that was killed; called by its
-    watchdog, which has taken its ``lock``."""
+    """Become the supervisor of ``config`` after the previous one was killed; called by the
+    watchdog, which holds the ``lock``."""
     paths, code = ClusterPaths(config.name), 1
     try:
         os.setsid()
@@ -99,13 +99,13 @@ def take_over(config: ClusterConfig, lock: int) -> NoReturn:
         log.warning("the supervisor was killed, taking over", **fields(pid=os.getpid()))
         survivors = adoption.find(config, paths)
         if survivors is None:
-            log.error("there is nothing to take over; muntin up begins anew")
+            log.error("no running processes to adopt; run muntin up to restart the cluster")
         else:
             _run(config, paths, Reporter(os.open(os.devnull, os.O_WRONLY)), survivors)
             code = 0
         os.close(lock)
     except BaseException:
-        log.exception("supervisor failed; muntin up tries again")
+        log.exception("supervisor failed; run muntin up to restart it")
     finally:
         os._exit(code)
 
@@ -203,7 +203,7 @@ def _look(table: ProcessTable, watchdog: Watchdog) -> None:
 
 
 class _Record:
-    """What runs, written down for ``muntin status`` and for the next supervisor."""
+    """The record of running processes, for ``muntin status`` and the next supervisor."""
 
     def __init__(self, paths: ClusterPaths) -> None:
         self._path = paths.control

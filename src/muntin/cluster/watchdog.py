@@ -1,4 +1,4 @@
-"""The process that becomes the supervisor when that is killed.
+"""The process that takes over when the supervisor is killed.
 
 It stands in the cluster's namespace ``master`` until then, where ``muntin down`` finds it whatever
 happened; it takes the supervisor's lock before it leaves. So it is always found by one of both.

@@ -22,7 +22,7 @@ class Namespaces:
     def __init__(
         self, caches: Caches, catalog: Catalog, client: KubeClient, *, pods_first: bool
     ) -> None:
-        """``pods_first``: nothing else is deleted before the last pod is gone."""
+        """``pods_first``: delete other objects only after the last pod is gone."""
         self._namespaces = caches.use(NAMESPACES)
         caches.use(PODS)
         self._pods_first = pods_first

@@ -1,4 +1,4 @@
-"""ServiceCIDRs: which of them are ready, and which may go."""
+"""Controller of ServiceCIDRs: sets their condition Ready and completes their deletion."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ServiceCidrs:
         return service_cidr.containing(obj, self._service_cidrs.all())
 
     async def plan(self, round: Round) -> Sequence[Action]:
-        found = self._service_cidrs.get(round.key)
-        if found is None:
+        obj = self._service_cidrs.get(round.key)
+        if obj is None:
             return ()
         snapshot = service_cidr.Snapshot(
-            service_cidr=found,
+            service_cidr=obj,
             everyone=self._service_cidrs.all(),
             addresses=self._addresses,
         )

@@ -72,7 +72,7 @@ class Zone:
         self._names: dict[str, dict[ServiceKey, str]] = {}  # address -> names for PTR
 
     def set_namespace(self, name: str, *, exists: bool) -> None:
-        """Say whether the namespace ``name`` exists: without it there are no names below it."""
+        """Set whether the namespace ``name`` exists; if not, names in it do not resolve."""
         if exists:
             self._namespaces.add(name)
         else:

@@ -105,8 +105,8 @@ def _query_document(query: str) -> Object:
 
 def _object(text: str) -> Object:
     """The JSON object that ``text`` is; empty for another value, ValueError for no JSON."""
-    found = orjson.loads(text) if text else {}
-    return found if isinstance(found, dict) else {}
+    document = orjson.loads(text) if text else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _matches(host: Host, record: Record, keys: Object) -> bool:

@@ -22,8 +22,8 @@ def put(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 
 def keep(path: Path, data: bytes, *, mode: int = 0o644) -> None:
-    """Make ``path`` a file of ``data``, unless it is one: what was written once needs no room on a
-    full disk. Its folder must be there."""
+    """Write ``data`` to ``path`` unless the file has this content already, so that a rewrite needs
+    no room on a full disk. The folder must exist."""
     try:
         if path.read_bytes() == data:
             return
@@ -33,9 +33,9 @@ def keep(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 
 def put_padded(path: Path, data: bytes) -> None:
-    """As ``put``, with spaces behind ``data``: on a full disk the file is written over in place.
+    """As ``put``, padded with spaces, so that on a full disk the file is overwritten in place.
 
-    Who reads it meanwhile may find a part of the new data and a part of the old.
+    Concurrent readers may then see a mix of new and old data.
 
     Raises:
         OSError: the disk is full, and ``data`` is longer than the file.

@@ -1,7 +1,7 @@
 """The mount table of this process: what is mounted below a folder, how to detach and remove it.
 
-A file or folder that something is mounted on can neither be unlinked nor renamed (EBUSY) in a mount
-namespace that has this mount, even where another mount hides it. Unlinking it in a mount namespace
+A mount point cannot be unlinked or renamed (EBUSY) in a mount namespace that has this mount, even
+if another mount hides it. Unlinking it in a mount namespace
 without the mount works, and takes the mount away in all others. ``remove`` uses this.
 Source: Linux fs/namei.c (vfs_unlink, vfs_rmdir), fs/namespace.c (__detach_mounts).
 """
@@ -165,7 +165,7 @@ def _without_mounts(folder: Path, action: Callable[[int], None]) -> None:
 
 
 def _leave_mounts() -> None:
-    """Give the calling thread a mount namespace of its own that has the root alone."""
+    """Give the calling thread its own mount namespace, in which only the root is mounted."""
     _checked(_libc.unshare(_CLONE_NEWNS), "unshare the mount namespace")
     _checked(_libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "make / private")
     for row in reversed(parse(Path("/proc/thread-self/mountinfo").read_text())):

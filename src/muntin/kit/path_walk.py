@@ -1,4 +1,4 @@
-"""Walks a path of the user's once, component by component, and holds the folder of its last one.
+"""Walks a path given by the user once, component by component, and holds its last folder.
 
 A folder of another user may hold symbolic links that he planted, and he may change it at any
 moment. A link is followed only if it belongs to root or to this process' user, or if what it leads
@@ -31,7 +31,7 @@ class Walk:
         while self._todo:
             name = self._todo.pop()
             try:
-                found = _open(name, self.folder)
+                fd = _open(name, self.folder)
             except FileNotFoundError:
                 if not self._todo:
                     return name
@@ -40,13 +40,13 @@ class Walk:
                 os.mkdir(name, 0o750, dir_fd=self.folder)
                 self._todo.append(name)
                 continue
-            status = os.fstat(found)
+            status = os.fstat(fd)
             if stat.S_ISLNK(status.st_mode) and (follow or self._todo):
-                self._follow(name, found, status.st_uid)
+                self._follow(name, fd, status.st_uid)
             elif self._todo:
-                self._enter(found)
+                self._enter(fd)
             else:
-                os.close(found)
+                os.close(fd)
                 if stat.S_ISDIR(status.st_mode):
                     break
                 return name

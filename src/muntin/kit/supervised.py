@@ -1,12 +1,12 @@
-"""Asyncio tasks that survive their own errors: every long-running task of every component is one.
+"""Asyncio tasks that survive their own errors; every long-running task of a component is one.
 
-``start`` runs a task that has no end: after an unexpected exception it is logged with its stack,
-counted, and restarted after a delay that doubles up to ``MAX_DELAY_S``. ``start_once`` runs a task
-that must not be restarted: its exception is logged and counted, nothing else. Neither ends its
-siblings or the process. Cancellation works as with any task; what returns has ended.
+``start`` runs a task without an end: an unexpected exception is logged with its stack and counted,
+and the task restarts after a delay that doubles up to ``MAX_DELAY_S``. ``start_once`` runs a task
+that must not be restarted: its exception is logged and counted. In both cases, sibling tasks and
+the process keep running. Cancellation works as with any task; a task that returns has ended.
 
-Only what may be started again may be given to ``start``: ``work`` is called for each start, so it
-has to make what it closes.
+Work given to ``start`` must be restartable: ``work`` is called for each start, so it has to create
+the resources that it closes.
 """
 
 from __future__ import annotations

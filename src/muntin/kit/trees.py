@@ -1,4 +1,4 @@
-"""Removes a folder with all that is in it, whoever made what is in it.
+"""Removes a folder with all its contents, even if an untrusted user created them.
 
 Symbolic links are not followed, mount points are not entered, and a tree of any depth needs few
 descriptors and no recursion: a folder in the tree is moved to the top before it is emptied.

@@ -1,7 +1,7 @@
-"""Files at paths of the user's, read and replaced by a program that may be root.
+"""Files at paths given by the user, read and replaced by a program that may run as root.
 
-The path is walked once (``path_walk``), and the file is then held by its folder's descriptor: the
-folder's owner may plant symbolic links, FIFOs and other files at any moment.
+The path is walked once (``path_walk``); after that the file is accessed by its folder's descriptor,
+because the folder's owner may plant symbolic links, FIFOs and other files at any time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class UserFile:
         self.path, self.folder, self.name = path, folder, name
 
     def read(self) -> bytes | None:
-        """Its content; None if it is not there.
+        """Its content; None if it does not exist.
 
         Raises:
             Invalid: it is not a regular file, or too large.
@@ -38,25 +38,25 @@ class UserFile:
         except FileNotFoundError:
             return None
         if len(data) > READ_BYTES:
-            raise Invalid(f"{self.path} is larger than {READ_BYTES} bytes\ngive another file")
+            raise Invalid(f"{self.path} is larger than {READ_BYTES} bytes\nuse another file")
         return data
 
     def reader(self) -> BinaryIO:
-        """It, opened for reading; the caller closes it.
+        """The file opened for reading; the caller closes it.
 
         Raises:
             Invalid: it is not a regular file.
-            FileNotFoundError: it is not there.
+            FileNotFoundError: it does not exist.
         """
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         fd = os.open(self.name, flags, dir_fd=self.folder)
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             os.close(fd)
-            raise Invalid(f"{self.path} is not a regular file\ngive another file")
+            raise Invalid(f"{self.path} is not a regular file\nuse another file")
         return os.fdopen(fd, "rb")
 
     def exists(self) -> bool:
-        """Whether anything has its name."""
+        """Whether a file of any type has its name."""
         try:
             os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -64,8 +64,8 @@ class UserFile:
         return True
 
     def create(self, content: BinaryIO) -> None:
-        """Make it a new file of ``content``, on disk, for this process' user alone, in one step
-        where the file system can (O_TMPFILE).
+        """Create it with ``content``, mode 0600 and synced to disk; atomically if the file system
+        supports O_TMPFILE.
 
         Raises:
             FileExistsError: something has its name.
@@ -90,8 +90,8 @@ class UserFile:
                 raise
 
     def write(self, data: bytes) -> None:
-        """Make it a file of ``data``, on disk, in one step. It keeps its owner and mode; a new one
-        gets its folder's owner, and is for him alone."""
+        """Atomically replace its content by ``data``, synced to disk. Owner and mode are kept; a
+        new file gets its folder's owner and mode 0600."""
         uid, gid, mode = self._model()
         temporary = f".{self.name}.new"
         self._unlink(temporary)  # of one that was killed

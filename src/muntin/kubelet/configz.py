@@ -63,7 +63,7 @@ def configuration(config: KubeletConfig) -> Object:
 
 
 def _authentication(config: KubeletConfig) -> Object:
-    """As ``authorize.py`` judges: certificates of one authority, tokens by reviews, nobody else."""
+    """As in ``authorize.py``: certificates of one CA, tokens by TokenReview, no anonymous users."""
     return {
         "x509": {"clientCAFile": config.client_ca} if config.client_ca else {},
         "webhook": {"enabled": True, "cacheTTL": duration(CACHE_S)},

@@ -65,13 +65,13 @@ class ImageCollector:
         self._has_failed = False
 
     async def run(self) -> None:
-        """Look again and again, until cancelled."""
+        """Collect periodically, until cancelled."""
         while True:
             await self.turn()
             await self._context.clock.sleep(PERIOD_S)
 
     async def turn(self) -> None:
-        """Collect once. A failure is logged, and said in an event from the second in a row on."""
+        """Collect once. A failure is logged; from the second in a row on, there is an event."""
         try:
             await self.collect()
         except MuntinError as err:
@@ -83,7 +83,7 @@ class ImageCollector:
             self._has_failed = False
 
     async def collect(self) -> None:
-        """Remove what is too old, then what the disk has no room for.
+        """Remove images that are too old, then as many as the disk needs.
 
         Raises:
             Internal: too little could be removed.
@@ -119,8 +119,10 @@ class ImageCollector:
         used = {one.get("image_ref", "") for one in containers}
         used |= {one.get("image_id", "") for one in containers}
         for name in set(self._volumes()):
-            found = (await cri.ImageStatus({"image": {"image": with_tag(name)}})).get("image")
-            used.add((found or {}).get("id", ""))
+            image_status = (await cri.ImageStatus({"image": {"image": with_tag(name)}})).get(
+                "image"
+            )
+            used.add((image_status or {}).get("id", ""))
         infra = self._context.config.infra_image
         kept = {}
         for image in images:

@@ -1,4 +1,4 @@
-"""Which images a full disk costs: the ones that nothing has used for longest. Pure.
+"""Which images to remove when the disk is full: the least recently used ones. Pure.
 
 Source: kubernetes v1.34 pkg/kubelet/images/image_gc_manager.go.
 """

@@ -112,7 +112,7 @@ def tail_offset(file: BinaryIO, lines: int) -> int:
     size = os.fstat(file.fileno()).st_size
     if lines <= 0:
         return size
-    end, found = size, 0
+    end, counted = size, 0
     while end > 0:
         start = max(0, end - BLOCK)
         file.seek(start)
@@ -121,8 +121,8 @@ def tail_offset(file: BinaryIO, lines: int) -> int:
         while (at := block.rfind(b"\n", 0, at)) >= 0:
             if start + at == size - 1:
                 continue  # the newline that ends the last line
-            found += 1
-            if found == lines:
+            counted += 1
+            if counted == lines:
                 return start + at + 1
         end = start
     return 0

@@ -158,7 +158,7 @@ class Kubelet:
             self._group.start_once("kubelet-pod", partial(self._serve, newest, failures))
 
     async def _admitted(self, pod: Object) -> PodWorker | None:
-        """The pod's worker, told of this node's verdict; None when the pod went meanwhile."""
+        """The pod's worker with this node's admission result; None if the pod is gone."""
         uid = pod["metadata"]["uid"]
         self._admitting.add(uid)
         try:
@@ -193,7 +193,7 @@ class Kubelet:
         return worker
 
     async def _verdict(self, pod: Object) -> Note | None:
-        """Why this node refuses the pod: by the Node as the API has it, not as last seen."""
+        """Why this node rejects the pod, judged by the Node as read from the API just now."""
         if is_terminal(pod) or is_deleting(pod):
             return None
         await self.node.registered.wait()
@@ -217,7 +217,7 @@ class Kubelet:
         return admit(pod, others, node, self.context.config.platform)
 
     def _wake_deferred(self) -> None:
-        """Something was given back: resizes that wait for it are tried again."""
+        """Retry deferred resizes after resources were released."""
         for worker in self.workers.values():
             if worker.is_deferred:
                 worker.wake()
@@ -230,7 +230,7 @@ class Kubelet:
             worker.wake()
 
     def _seen(self, uids: set[str]) -> None:
-        """Remove every pod that the runtime has and neither the API nor the node's folder has."""
+        """Remove pods of the runtime that are not in the API or the static pod folder."""
         known = {pod["metadata"]["uid"] for pod in self._pods} | self._statics.uids
         for uid in uids - known - self.workers.keys() - self._removing:
             if self._group is not None:

@@ -169,7 +169,7 @@ class NodeAgent:
 
 
 def _lacks(live: Object, status: Object) -> bool:
-    """Whether somebody changed the node's resources since they were sent."""
+    """Whether another client changed the node's resources since the last update."""
     return any(
         (live.get(field) or {}).get(name) != amount
         for field in ("capacity", "allocatable")

@@ -70,10 +70,10 @@ def allocatable(config: KubeletConfig) -> dict[str, str]:
 def with_foreign(
     own: Mapping[str, str], own_allocatable: Mapping[str, str], old: Mapping[str, Any]
 ) -> tuple[dict[str, str], dict[str, str | None]]:
-    """Capacity and allocatable with the resources that others gave the node.
+    """Capacity and allocatable, including extended resources that other clients added.
 
-    What somebody put into the capacity of the node's status (``old``) can be allocated whole; what
-    has gone from there cannot be any more: its None removes it from the status.
+    Resources that other clients added to the capacity of the node's status (``old``) are fully
+    allocatable. Those that are no longer in the capacity become None, which removes them.
     """
     foreign = {
         name: amount

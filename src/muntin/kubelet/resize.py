@@ -1,7 +1,7 @@
-"""CPU and memory of a pod that are changed while it runs: what is asked, given and said. Pure.
+"""In-place resize of a pod's CPU and memory: desired, allocated and reported resources. Pure.
 
-What a pod asks for becomes its allocation when the node has it; only the allocation is put to its
-containers.
+The desired resources are allocated once the node has room for them; only allocated resources are
+applied to containers.
 Source: kubernetes v1.34 pkg/kubelet/allocation/allocation_manager.go,
 pkg/kubelet/kuberuntime/kuberuntime_manager.go (computePodResizeAction), pkg/kubelet/events.
 """
@@ -23,7 +23,7 @@ PENDING, IN_PROGRESS = "PodResizePending", "PodResizeInProgress"
 INFEASIBLE, DEFERRED, ERROR = "Infeasible", "Deferred", "Error"
 RESIZED = ("cpu", "memory")
 STATIC = "kubernetes.io/config.source"
-"""The annotation of pods that do not come from the API."""
+"""The annotation of static pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resized:
-    """What the status says of resources: by container name, by container id, and of the pod."""
+    """Resources for the status: allocated by container name, actual by container id, conditions."""
 
     allocated: Mapping[str, Resources] = field(default_factory=dict)
     actual: Mapping[str, Resources] = field(default_factory=dict)
@@ -55,22 +55,22 @@ def asked(pod: Object) -> dict[str, Resources]:
 
 
 def restored(pod: Object) -> dict[str, Resources]:
-    """The allocation that an earlier kubelet has told in the status; else what the spec asks."""
-    told = {row["name"]: row for row in _statuses(pod)}
-    found = asked(pod)
-    for name, resources in found.items():
-        row = told.get(name) or {}
+    """The allocation that an earlier kubelet reported in the status; otherwise the spec's."""
+    reported = {row["name"]: row for row in _statuses(pod)}
+    allocated = asked(pod)
+    for name, resources in allocated.items():
+        row = reported.get(name) or {}
         if "allocatedResources" not in row or row.get("resources") is None:
             continue
         limits = row["resources"].get("limits") or {}
         told_of = {"requests": row["allocatedResources"], **({"limits": limits} if limits else {})}
         if changes(told_of, resources):
-            found[name] = told_of
-    return found
+            allocated[name] = told_of
+    return allocated
 
 
 def actual(pod: Object, container_id: str) -> Resources | None:
-    """The resources that the status tells of a running container, by the end of its id."""
+    """The resources in the status of a running container, selected by the end of its id."""
     for row in _statuses(pod):
         if str(row.get("containerID", "")).endswith(f"://{container_id}"):
             found: Resources | None = row.get("resources")
@@ -85,7 +85,7 @@ def _statuses(pod: Object) -> Iterator[Object]:
 
 
 def with_resources(pod: Object, allocated: Mapping[str, Resources]) -> Object:
-    """The pod with its allocation in place of what it asks; itself if they are the same."""
+    """The pod with its allocation in place of the desired resources; itself if they are equal."""
     if asked(pod) == allocated:
         return pod
     spec = dict(pod["spec"])

@@ -1,4 +1,4 @@
-"""Carries out the resizes of one pod: allocates what the node has, and puts it to containers.
+"""Carries out in-place resizes of one pod: allocates resources and applies them to containers.
 
 Source: as `resize`.
 """
@@ -26,13 +26,13 @@ from muntin.seams.kube import Object
 log = logging.getLogger(__name__)
 
 RETRY_S = 5.0
-"""From a resize that could not be carried out to the next try."""
+"""Seconds between a failed resize and the next attempt."""
 
 Judge = Callable[[Mapping[str, Any]], Rejection | None]
 
 
 class PodResizer:
-    """``judge`` says why the node would not take the pod; ``freed`` that it gave something back."""
+    """``judge`` returns why the node would reject the pod; ``freed`` is called after a shrink."""
 
     def __init__(
         self, context: Context, pod: Object, judge: Judge, freed: Callable[[], None]
@@ -51,7 +51,7 @@ class PodResizer:
 
     @property
     def is_deferred(self) -> bool:
-        """Whether it waits for others to give something back."""
+        """Whether it waits for other pods to release resources."""
         return self._pending is not None and self._pending.reason == resize.DEFERRED
 
     def allocated(self, pod: Object) -> Object:
@@ -64,7 +64,7 @@ class PodResizer:
             self._actual[container_id] = spec.get("resources") or {}
 
     def resized(self) -> Resized | None:
-        """For the status; None where kubelets tell nothing of it."""
+        """For the status; None if kubelets of this version do not report it."""
         if not self._works:
             return None
         return Resized(
@@ -72,7 +72,7 @@ class PodResizer:
         )
 
     async def step(self, pod: Object, runtime: PodRuntime) -> list[Kill]:
-        """Bring allocation and containers closer to the spec; the containers to restart for it."""
+        """Bring allocation and containers closer to the spec; returns the containers to restart."""
         if not self._works:
             return []
         self._learn(pod, runtime)
@@ -84,12 +84,12 @@ class PodResizer:
         return await self._actuate(pod, runtime)
 
     def _learn(self, pod: Object, runtime: PodRuntime) -> None:
-        """Take what the status tells of containers that an earlier kubelet started."""
+        """Read the resources of containers that an earlier kubelet started from the status."""
         for container in runtime.running:
             if container.id not in self._actual and container.name in self._allocated:
-                told = resize.actual(pod, container.id)
+                actual = resize.actual(pod, container.id)
                 self._actual[container.id] = (
-                    self._allocated[container.name] if told is None else told
+                    self._allocated[container.name] if actual is None else actual
                 )
         known = {one.id for one in runtime.containers}
         self._actual = {key: row for key, row in self._actual.items() if key in known}

@@ -1,4 +1,4 @@
-"""Which system calls a container on a Linux node may make, as CRI's SecurityProfile. Pure.
+"""The seccomp profile of a container on a Linux node, as CRI's SecurityProfile. Pure.
 
 Source: kubernetes v1.34 pkg/kubelet/kuberuntime/helpers.go getSeccompProfile; the annotations are
 those of v1.20 there and of v1.18 getSeccompProfile.
@@ -25,7 +25,7 @@ _DEFAULTS = ("runtime/default", "docker/default")
 
 
 def seccomp(pod: Object, container: Object, config: KubeletConfig) -> dict[str, Any]:
-    """The SecurityProfile of one container: what it says, its pod, or else the kubelet's default.
+    """The SecurityProfile of one container: from the container, the pod or the kubelet's default.
 
     Raises:
         Invalid: a profile of type Localhost that names none.
@@ -47,7 +47,7 @@ def seccomp(pod: Object, container: Object, config: KubeletConfig) -> dict[str, 
 
 
 def _said(pod: Object, container: Object, config: KubeletConfig) -> Iterator[Object]:
-    """What is said of the container, what counts most first."""
+    """The profiles that apply to the container, by descending precedence."""
     has_fields = config.platform.kubelet_has(KubeletFeature.SECCOMP_FIELDS)
     has_notes = not config.platform.kubelet_has(KubeletFeature.SECCOMP_FIELDS_ALONE)
     notes = pod["metadata"].get("annotations") or {}

@@ -113,7 +113,7 @@ class KubeletServer:
                 return Response(200, TEXT, b"ok")
             await self._authorizer.check(request)
             if not request.complete:
-                raise Unavailable("what the user may do changed: try again")
+                raise Unavailable("the user's permissions changed: try again")
             route = self._routes.get(parts[0])
             if route is None:
                 raise NotFound("404 page not found")

@@ -95,14 +95,14 @@ async def _volume_images(
 ) -> dict[str, str]:
     """The ids of the images that the container mounts, by the volume's name."""
     mounted = {row["name"] for row in spec.get("volumeMounts") or ()}
-    found = {}
+    image_ids = {}
     for volume in pod["spec"].get("volumes") or ():
         name = volume["name"]
         if name in mounted and name in place.volumes and place.volumes[name].image:
             policy = volume["image"].get("pullPolicy")
             wanted = {"image": place.volumes[name].image, "imagePullPolicy": policy}
-            found[name] = str((await _ensure(context, pod, wanted, place, emit))["id"])
-    return found
+            image_ids[name] = str((await _ensure(context, pod, wanted, place, emit))["id"])
+    return image_ids
 
 
 async def _create_and_start(

@@ -61,7 +61,7 @@ def static_pod(text: bytes, path: str, node_name: str, version: Version, seen: s
     if not name:
         raise Invalid("metadata.name is missing")
     if found := _referenced(spec):
-        raise Invalid(f"a static pod may not refer to objects of the API, got {found}")
+        raise Invalid(f"a static pod may not refer to API objects, got {found}")
     uid = meta.get("uid") or _digest(pod, path, node_name)
     if not _UID.fullmatch(uid):
         wanted = "expected at most 128 letters, digits, '-', '_' and '.', the first no sign"
@@ -120,9 +120,9 @@ def mirror_of(pod: Object, node: Mapping[str, Any]) -> Object:
 
 
 def mirror_action(pod: Object | None, mirror: Object | None) -> str:
-    """What the mirror of a static pod needs: to be created, deleted, or nothing.
+    """What to do with the mirror of a static pod: create it, delete it, or nothing.
 
-    One that another manifest has left, or that somebody deletes, is deleted and made again.
+    A mirror of another manifest, or one that a client deletes, is deleted and created again.
     """
     if mirror is None:
         return CREATE if pod is not None else ""

@@ -89,7 +89,7 @@ class StaticPods:
         return place.worker if place is not None else None
 
     def mirror_changed(self, mirror: Object) -> None:
-        """The API has another state of a mirror, or has it no more."""
+        """A mirror was changed in, or deleted from, the API."""
         worker = self.worker(_key(mirror))
         current = self.informer.get(_key(mirror))
         if worker is not None and current is not None and _is_of(current, worker.pod):
@@ -129,7 +129,7 @@ class StaticPods:
     # -- the folder ----------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Take in the folder as it is now; a file that cannot be read has no pod."""
+        """Read the folder; a file that cannot be read has no pod."""
         path = self.context.config.static_pod_path
         if not path:
             return

@@ -39,7 +39,7 @@ class View:
     ``messages`` are termination messages by container id, ``verdict`` a reason and message that
     made the whole pod fail (rejection, deadline, eviction). ``tells_generation``,
     ``tells_sandbox`` and ``lists_mounts``: what a kubelet of this version reports. ``resized``:
-    what is told of resources; None tells nothing.
+    resources to report; None reports nothing.
     """
 
     runtime: PodRuntime

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MINIMUM_S = 2.0
 DEFAULT_S = 30.0
 LONGEST_S = 99_000_000.0
-"""About three years; what a pod asks for may be 2^63-1, which no runtime can count to."""
+"""About three years. A pod may ask for 2^63-1 seconds, which runtimes do not support."""
 
 
 def grace_period(pod: Object) -> float:

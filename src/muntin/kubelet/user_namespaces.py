@@ -22,7 +22,7 @@ _FIRST, _LAST = 1, 0x6FFE
 
 
 def is_asked_for(pod: Object, platform: Platform) -> bool:
-    """Whether the pod is to have users of its own, and a kubelet of this version looks at it."""
+    """Whether the pod asks for a user namespace, and this kubelet version supports the field."""
     has_them = platform.kubelet_has(KubeletFeature.USER_NAMESPACES)
     return not platform.is_windows and has_them and pod["spec"].get("hostUsers") is False
 

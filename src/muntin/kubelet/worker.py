@@ -107,7 +107,7 @@ class PodWorker:
         self._status.observe(mirror)
 
     def removed(self) -> None:
-        """The API, or the node's folder, has the pod no more."""
+        """The pod was deleted from the API or the static pod folder."""
         self._gone = True
         self._ending.set()
         self._wake.set()

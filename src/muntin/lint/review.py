@@ -88,11 +88,11 @@ def changed(linter: Linter, obj: Any, old: Any, builds: Builds = _NO_BUILDS) -> 
     """
     if not isinstance(obj, dict):
         return []
-    found = of_object(linter, obj, builds)
-    if not isinstance(old, dict) or not found:
-        return found
+    findings = of_object(linter, obj, builds)
+    if not isinstance(old, dict) or not findings:
+        return findings
     before = {(one.rule, one.field) for one in of_object(linter, old, builds)}
-    return [one for one in found if (one.rule, one.field) not in before]
+    return [one for one in findings if (one.rule, one.field) not in before]
 
 
 def _cut(text: str) -> str:

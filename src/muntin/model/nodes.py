@@ -29,14 +29,14 @@ def addresses(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def internal_addresses(node: Mapping[str, Any]) -> list[IPv4Address]:
     """Its internal IPv4 addresses; those of the other family and what is none are left out."""
-    found = []
+    addresses_v4 = []
     for kind, text in addresses(node):
         if kind == "InternalIP":
             try:
-                found.append(IPv4Address(text))
+                addresses_v4.append(IPv4Address(text))
             except ValueError:
                 continue
-    return found
+    return addresses_v4
 
 
 def pod_subnet(node: Mapping[str, Any]) -> IPv4Network | None:

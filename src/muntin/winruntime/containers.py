@@ -384,10 +384,10 @@ def memory_limit(container: ContainerRecord) -> int:
 
 def _start_limits(config: Mapping[str, Any], *, under_wine: bool) -> Limits:
     """The limits while the container starts; its shim sets the one of memory when Wine is up."""
-    found = limits(_resources(config), os.cpu_count() or 1)
-    if not under_wine or not found.memory_bytes:
-        return found
-    return replace(found, memory_bytes=found.memory_bytes + WINE_START_BYTES)
+    configured = limits(_resources(config), os.cpu_count() or 1)
+    if not under_wine or not configured.memory_bytes:
+        return configured
+    return replace(configured, memory_bytes=configured.memory_bytes + WINE_START_BYTES)
 
 
 def _pod_files(sandbox: SandboxRecord, name: str, profile: Profile) -> PodFiles:

@@ -77,8 +77,8 @@ def why_not(folders: Sequence[Path]) -> str:
 
 
 def _version(release: str) -> tuple[int, int]:
-    found = re.match(r"([0-9]{1,4})\.([0-9]{1,4})", release)
-    return (int(found[1]), int(found[2])) if found is not None else (0, 0)
+    match = re.match(r"([0-9]{1,4})\.([0-9]{1,4})", release)
+    return (int(match[1]), int(match[2])) if match is not None else (0, 0)
 
 
 def isolate(

@@ -52,8 +52,8 @@ def test_pods_are_confined_as_they_ask(linux_node: Any) -> None:
         assert await confinement(lab, "default") == {
             "Seccomp": "2", "NoNewPrivs": "1", "CapBnd": "0000000000000000",
         }  # fmt: skip
-        found = await confinement(lab, "local")
-        assert (found["Seccomp"], found["refused"]) == ("2", "")
+        report = await confinement(lab, "local")
+        assert (report["Seccomp"], report["refused"]) == ("2", "")
         limits = _pids_limits(linux_node.cgroup, (await lab.pod("silent"))["metadata"]["uid"])
         assert limits == {str(PIDS_LIMIT)}
 

@@ -105,8 +105,8 @@ def race(settings: KubeletConfig, volume: Volume, mount: dict[str, Any], place: 
     seen = []
     for _ in range(ROUNDS):
         try:
-            found = volume_mounts(settings, volume, **mount)
-            seen.append(whose(source_of(settings, found, place)))
+            mounts = volume_mounts(settings, volume, **mount)
+            seen.append(whose(source_of(settings, mounts, place)))
         except (MuntinError, OSError):
             seen.append("")
         finally:
@@ -248,8 +248,8 @@ def test_an_empty_dir_in_memory(place: Path) -> None:
     for _ in range(2):
         ready = asyncio.run(mounter.prepare(pod, {}))["m"]
     local = Path(settings.files.runtime(ready.path))
-    found = local.stat()
-    assert (stat.S_IMODE(found.st_mode), found.st_gid) == (0o2777, 77)
+    status = local.stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_gid) == (0o2777, 77)
     assert [row.kind for row in mounts.below([local])] == ["tmpfs"]
     with pytest.raises(OSError, match="No space"):
         (local / "file").write_bytes(bytes(2 << 20))
@@ -294,13 +294,13 @@ def test_mounts_of_windows_go_below_c_the_outer_first(place: Path) -> None:
         {"container_path": "C:\\a\\b", "host_path": "C:\\x", "readonly": True},
         {"container_path": "c:/a", "host_path": "C:\\y"},
     ]
-    found = bind_mounts(
+    bound = bind_mounts(
         wanted, HostDrive(place), PurePosixPath, PROFILE, place / "shown", no_images
     )
-    assert [m["destination"] for m in found] == ["/prefix/drive_c/a", "/prefix/drive_c/a/b"]
-    assert [m["options"][1] for m in found] == ["rw", "ro"]
+    assert [m["destination"] for m in bound] == ["/prefix/drive_c/a", "/prefix/drive_c/a/b"]
+    assert [m["options"][1] for m in bound] == ["rw", "ro"]
     (place / "x/file").touch()
-    assert [(Path(m["source"]) / "file").exists() for m in found] == [False, True]
+    assert [(Path(m["source"]) / "file").exists() for m in bound] == [False, True]
     detach_mounts(place / "shown")
     assert mounts.below([place / "shown"]) == []
 
@@ -309,12 +309,12 @@ def test_the_hosts_file_of_windows_is_that_of_linux_programs_too(place: Path) ->
     (place / "h").write_text("1.2.3.4 name")
     target = "C:\\Windows\\System32\\drivers\\etc\\hosts"
     wanted = [{"container_path": target, "host_path": "C:\\h"}]
-    found = bind_mounts(
+    mounts = bind_mounts(
         wanted, HostDrive(place), PurePosixPath, PROFILE, place / "shown", no_images
     )
     drive = "/prefix/drive_c/Windows/System32/drivers/etc/hosts"
-    assert [m["destination"] for m in found] == [drive, "/etc/hosts"]
-    assert {Path(m["source"]).read_text() for m in found} == {"1.2.3.4 name"}
+    assert [m["destination"] for m in mounts] == [drive, "/etc/hosts"]
+    assert {Path(m["source"]).read_text() for m in mounts} == {"1.2.3.4 name"}
 
 
 def test_an_image_of_windows_as_a_volume(place: Path) -> None:

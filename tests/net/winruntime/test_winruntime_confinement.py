@@ -61,24 +61,24 @@ def test_a_container_is_confined_whoever_it_runs_as() -> None:
         for image, uid in ((SERVERCORE, 0), (NANOSERVER, 1000)):
             name = f"p{uid}"
             container = await node.run(name, "powershell", "-c", "Start-Sleep 60", image=image)
-            found = await asyncio.to_thread(_probe, node, container, uid)
-            calls = dict(found["calls"])
+            report = await asyncio.to_thread(_probe, node, container, uid)
+            calls = dict(report["calls"])
             assert calls.pop("ptrace_foreign") in ("EPERM", "ESRCH")
             assert set(calls.values()) == {"EPERM"}, calls
-            assert (found["packet"], found["vsock"], found["raw"]) == ("EPERM",) * 3
-            assert (found["ping"], found["stream"]) == ("done", "done")
-            assert {found["sysctl"], found["sysrq"]} <= {"EROFS", "EACCES", "ENOENT"}
-            assert (found["mknod"], found["hidden"]) == ("EPERM", 0)
-            assert set(found["cgroup"]) == {"/"}
-            inside, first, count = map(int, found["uids"])
+            assert (report["packet"], report["vsock"], report["raw"]) == ("EPERM",) * 3
+            assert (report["ping"], report["stream"]) == ("done", "done")
+            assert {report["sysctl"], report["sysrq"]} <= {"EROFS", "EACCES", "ENOENT"}
+            assert (report["mknod"], report["hidden"]) == ("EPERM", 0)
+            assert set(report["cgroup"]) == {"/"}
+            inside, first, count = map(int, report["uids"])
             assert (inside, count, first >> 16 in range(0x7001, 0x7FFD)) == (0, 65536, True)
             assert _owner(_pid(node, container)) == first + uid
             roots.add(first)
-            status = found["status"]
+            status = report["status"]
             assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
             chown, dac_override, fowner, kill = 0, 1, 3, 5
             assert _capabilities(status) <= {chown, dac_override, fowner, kill}
-            assert (found["uid"], await _windows_user(node, container)) == (
+            assert (report["uid"], await _windows_user(node, container)) == (
                 uid, f"{name.upper()}\\{'ContainerUser' if uid else 'ContainerAdministrator'}",
             )  # fmt: skip
         assert len(roots) == 2

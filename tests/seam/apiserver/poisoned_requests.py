@@ -71,11 +71,11 @@ def deep(levels, kind):
 
 
 def pod(name="poisoned", **changes):
-    found = {
+    base = {
         "metadata": {"name": name},
         "spec": {"containers": [{"name": "c", "image": "i"}]},
     }
-    return merged(found, changes)
+    return merged(base, changes)
 
 
 def merged(value, changes):
@@ -94,9 +94,9 @@ def merged(value, changes):
 
 
 def template(**changes):
-    found = pod(**changes)
-    found["metadata"] = {"labels": {"a": "b"}}
-    return found
+    obj = pod(**changes)
+    obj["metadata"] = {"labels": {"a": "b"}}
+    return obj
 
 
 WORKLOAD = {"selector": {"matchLabels": {"a": "b"}}, "template": template()}

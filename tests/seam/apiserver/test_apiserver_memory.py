@@ -104,10 +104,10 @@ def test_large_documents_are_kept_in_gzip_and_given_as_the_client_wants_them(pat
 
 def shown(name, path, method="POST", **headers):
     """The header of a request of ``name`` (empty: anonymous) whose body is still to come."""
-    found = Request(method=method, path=path, headers={**JSON, **headers}, complete=False)
+    request = Request(method=method, path=path, headers={**JSON, **headers}, complete=False)
     if not name:
-        return found
-    return replace(found, peer_certificate=named(name), peer_certificate_der=name.encode())
+        return request
+    return replace(request, peer_certificate=named(name), peer_certificate_der=name.encode())
 
 
 def test_only_who_may_ask_may_send_a_long_body():
@@ -148,5 +148,5 @@ def test_only_who_may_ask_may_send_a_long_body():
 def test_too_many_bytes_at_once_are_a_status_to_try_again():
     answer = status.refusal(429, "too much")
     assert answer.headers["Retry-After"] == "1"
-    found = json.loads(answer.body)
-    assert (found["reason"], found["details"]) == ("TooManyRequests", {"retryAfterSeconds": 1})
+    body = json.loads(answer.body)
+    assert (body["reason"], body["details"]) == ("TooManyRequests", {"retryAfterSeconds": 1})

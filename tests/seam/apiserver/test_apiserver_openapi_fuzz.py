@@ -104,9 +104,9 @@ class Fuzz:
     def _token(self):
         """That of the account that pods have by default, which may do nothing."""
         path = "/api/v1/namespaces/default/serviceaccounts/default/token"
-        code, found = self._world.admin.json("POST", path, {"spec": {"expirationSeconds": 7200}})
-        assert code == 201, found
-        return found["status"]["token"]
+        code, answer = self._world.admin.json("POST", path, {"spec": {"expirationSeconds": 7200}})
+        assert code == 201, answer
+        return answer["status"]["token"]
 
     def _make_as(self, name, call):
         code = self._answered(self.others[name], call)[0]
@@ -156,7 +156,7 @@ class Fuzz:
         return int(line.split()[1])
 
     def _unexpected(self):
-        """The server's own count of exceptions that no code expects."""
+        """The server's own count of unexpected exceptions."""
         code, text = self._world.admin("GET", "/metrics")
         assert code == 200
         assert b"# TYPE muntin_apiserver_unexpected_errors_total counter" in text

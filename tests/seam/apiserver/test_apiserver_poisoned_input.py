@@ -59,10 +59,10 @@ class Client:
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):
-    found = ServerProcess(tmp_path_factory.mktemp("poisoned"), version="1.36")
-    found.start()
-    yield found
-    found.stop()
+    server = ServerProcess(tmp_path_factory.mktemp("poisoned"), version="1.36")
+    server.start()
+    yield server
+    server.stop()
 
 
 def seed(client):
@@ -93,10 +93,10 @@ def seed(client):
 
 @pytest.fixture
 def client(process):
-    found = Client(process)
-    seed(found)
-    yield found
-    found.close()
+    api = Client(process)
+    seed(api)
+    yield api
+    api.close()
 
 
 def test_no_poisoned_request_is_answered_with_a_500(process, client):
@@ -127,9 +127,9 @@ def removed(client, path, answer, wrong):
     if not name:
         return
     target = f"{path.partition('?')[0]}/{name}"
-    code, found = client("DELETE", target)
+    code, text = client("DELETE", target)
     if code >= 500:
-        wrong.append((code, f"DELETE {target}", found[:300]))
+        wrong.append((code, f"DELETE {target}", text[:300]))
 
 
 def deleted_gracefully(client, path, answer, wrong):
@@ -147,9 +147,9 @@ def deleted_gracefully(client, path, answer, wrong):
         ("GET", path, None),
         ("DELETE", f"{target}?gracePeriodSeconds=0", None),
     ):
-        code, found = client.json(method, where, body)
+        code, body_text = client.json(method, where, body)
         if code >= 500:
-            wrong.append((code, f"{method} {where}", found[:300]))
+            wrong.append((code, f"{method} {where}", body_text[:300]))
 
 
 def unexpected(client):

@@ -66,10 +66,10 @@ BUNDLES = (b"", b"no PEM", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFI
 
 @pytest.fixture
 def process(tmp_path):
-    found = ServerProcess(tmp_path, version="1.36")
-    found.start()
-    yield found
-    found.stop()
+    server = ServerProcess(tmp_path, version="1.36")
+    server.start()
+    yield server
+    server.stop()
 
 
 def test_poisoned_objects_of_the_store(process):
@@ -123,13 +123,13 @@ def test_poisoned_objects_of_the_store(process):
     assert wrong == []
     assert client_errors == 0
     assert "request failed" not in process.log
-    assert "a stored object cannot be read: it is left out" in process.log
+    assert "stored object cannot be read, skipped" in process.log
 
 
 async def poison(path):
-    """Change the stored objects; how many were found."""
+    """Change the stored objects; returns how many were changed."""
     store = await SqliteStore.open(path)
-    found = 0
+    changed = 0
     try:
         for collection, name, changes in STORED:
             end = f"/{collection.rpartition('/')[2]}/"
@@ -142,10 +142,10 @@ async def poison(path):
                         else orjson.dumps(merged(json.loads(plain), changes))
                     )
                     await store.update(record.key, value + mark + managed, record.mod_revision)
-                    found += 1
+                    changed += 1
     finally:
         await store.close()
-    return found
+    return changed
 
 
 def test_webhooks_that_cannot_be_called(process):

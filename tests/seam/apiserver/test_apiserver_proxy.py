@@ -184,8 +184,8 @@ def test_names_and_odd_forms_of_this_machine_s_addresses_are_not_dialled():
         for where, answer in (await refused_nodes(api)).items():
             assert answer == (400, "address not allowed"), where
         await a_pod(api, "::ffff:127.0.0.1")
-        found = await api("GET", f"{PODS}/one:80/proxy/", code=400)
-        assert found["message"] == "address not allowed"
+        body = await api("GET", f"{PODS}/one:80/proxy/", code=400)
+        assert body["message"] == "address not allowed"
 
     run(scenario, dials_any=False)
 
@@ -200,8 +200,8 @@ def test_webhooks_and_aggregated_servers_are_not_dialled_there_either():
         }  # fmt: skip
         hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
         await api("POST", hooks, {"metadata": {"name": "h"}, "webhooks": [hook]})
-        found = await api("POST", MAPS, config_map("m"), code=500)
-        assert found["message"].endswith("address not allowed")
+        answer = await api("POST", MAPS, config_map("m"), code=500)
+        assert answer["message"].endswith("address not allowed")
         spec = {"service": {"name": "s", "namespace": "n"}, "group": "g", "version": "v1"}
         remote = Remote({"metadata": {"name": "v1.g"}, "spec": spec}, server.config, None)
         with pytest.raises(NotAllowed):
@@ -216,8 +216,8 @@ def test_what_a_node_says_of_itself_is_a_host_and_nothing_else():
             node = {"metadata": {"name": f"n{number}"}, "status": {
                 "addresses": [{"type": "InternalIP", "address": address}]}}  # fmt: skip
             await api("POST", "/api/v1/nodes", node)
-            found = await api("GET", f"/api/v1/nodes/n{number}/proxy/", code=503)
-            assert "no preferred addresses found" in found["message"]
+            answer = await api("GET", f"/api/v1/nodes/n{number}/proxy/", code=503)
+            assert "no preferred addresses found" in answer["message"]
 
     run(scenario)
 
@@ -237,16 +237,16 @@ def test_odd_ports_are_bad_requests():
                 for path in (f"/api/v1/nodes/{scheme}n:{port}", f"{PODS}/{scheme}one:{port}"):
                     answer = await asked(api, "GET", f"{path}/proxy/")
                     assert 400 <= answer.status < 500, (path, answer.body)
-        found = await api("GET", "/api/v1/nodes/http:n:x@127.0.0.1/proxy/", code=400)
-        assert found["message"] == 'invalid node request "http:n:x@127.0.0.1"'
+        body = await api("GET", "/api/v1/nodes/http:n:x@127.0.0.1/proxy/", code=400)
+        assert body["message"] == 'invalid node request "http:n:x@127.0.0.1"'
         for text, why in (("%C2%B2", "invalid syntax"), ("99999", "value out of range"),
                           ("-1", "invalid syntax"), ("9" * 5000, "value out of range"),
                           ("80,", "invalid syntax")):  # fmt: skip
-            found = await api("POST", f"{PODS}/one/portforward?ports={text}", code=400)
-            assert found["message"].startswith(
+            body = await api("POST", f"{PODS}/one/portforward?ports={text}", code=400)
+            assert body["message"].startswith(
                 "cannot convert to []int32: strconv.ParseUint: parsing "
             )
-            assert found["message"].endswith(why)
+            assert body["message"].endswith(why)
 
     run(scenario)
 
@@ -277,8 +277,8 @@ def test_certificates_of_workloads_are_not_verified(tmp_path):
         await api("POST", f"{core}/endpoints", {"metadata": {"name": "s"}, "subsets": [subset]})
         for path in (f"{PODS}/https:one:{port}", f"{core}/services/https:s:443",
                      f"/api/v1/nodes/https:n:{port}"):  # fmt: skip
-            found = await api("GET", f"{path}/proxy/x")
-            assert found["path"] == "/x"
+            answer = await api("GET", f"{path}/proxy/x")
+            assert answer["path"] == "/x"
         await secure.close()
 
     run(scenario)

@@ -371,12 +371,12 @@ def test_further_service_cidrs():
         await admin.create(SERVICE_CIDRS, extra)
 
         async def ready():
-            found = await admin.get(SERVICE_CIDRS, name)
-            rows = (found.get("status") or {}).get("conditions") or ()
-            return found if [row["status"] for row in rows] == ["True"] else None
+            service_cidr = await admin.get(SERVICE_CIDRS, name)
+            rows = (service_cidr.get("status") or {}).get("conditions") or ()
+            return service_cidr if [row["status"] for row in rows] == ["True"] else None
 
-        found = await plane.until(ready, "a ServiceCIDR that is ready")
-        assert found["metadata"]["finalizers"] == ["networking.k8s.io/service-cidr-finalizer"]
+        ready_cidr = await plane.until(ready, "a ServiceCIDR that is ready")
+        assert ready_cidr["metadata"]["finalizers"] == ["networking.k8s.io/service-cidr-finalizer"]
         await admin.create(SERVICES, service("one", clusterIP="10.168.0.10"), "default")
         await admin.delete(SERVICE_CIDRS, name)
 

@@ -159,14 +159,14 @@ async def unhealthy(plane, namespace):
         ENDPOINT_SLICES, namespace, label_selector="kubernetes.io/service-name=healthy"
     )
     ready = sum(len(row.get("endpoints") or ()) for row in slices.items)
-    found = {
+    healthy = {
         "deployment": (await status(DEPLOYMENTS)).get("availableReplicas") == 2,
         "statefulset": (await status(STATEFUL_SETS)).get("readyReplicas") == 2,
         "daemonset": (await status(DAEMON_SETS)).get("numberReady", 0) >= 3,
         "job": (await status(JOBS)).get("active") == 1,
         "endpoints": ready == 2,
     }
-    return [name for name, good in found.items() if not good]
+    return [name for name, good in healthy.items() if not good]
 
 
 def run(scenario, **kwargs):

@@ -49,16 +49,16 @@ def service_cidr(name, *cidrs, ready=None, **meta):
 
 
 def test_ranges_of_service_cidrs_that_are_ready():
-    found = [
+    service_cidrs = [
         service_cidr("b", "10.2.0.0/16", ready="True"),
         service_cidr("a", "10.1.0.0/16", "fd00::/64"),
         service_cidr("c", "10.3.0.0/16", ready="False"),
         service_cidr("d", "10.4.0.0/16", ready="True", deletionTimestamp="2026-01-01T00:00:00Z"),
     ]
     wanted = ["10.1.0.0/16", "fd00::/64", "10.2.0.0/16"]
-    assert ranges.ready(found, "10.96.0.0/12") == ["10.96.0.0/12", *wanted]
-    found.append(service_cidr("kubernetes", "10.0.0.0/16"))
-    assert ranges.ready(found, "10.96.0.0/12") == ["10.0.0.0/16", *wanted]
+    assert ranges.ready(service_cidrs, "10.96.0.0/12") == ["10.96.0.0/12", *wanted]
+    service_cidrs.append(service_cidr("kubernetes", "10.0.0.0/16"))
+    assert ranges.ready(service_cidrs, "10.96.0.0/12") == ["10.0.0.0/16", *wanted]
 
 
 def test_drawn_ports_leave_the_lower_band_to_those_who_choose():

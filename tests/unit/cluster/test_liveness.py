@@ -25,26 +25,34 @@ def looks(*rounds, patience_s=30.0):
 
 
 def test_one_that_is_silent_is_shown_and_then_ended():
-    found = looks(*({"a": "1 1", "b": f"2 {look}"} for look in range(9)))
-    assert [row.hung for row in found] == [[], [], [], [], [], [], [], ["a"], []]
-    assert [row.silent.get("a") for row in found[:7]] == [None, None, 10.0, 15.0, 20.0, 25.0, 30.0]
-    assert not any("b" in row.silent for row in found)
+    verdicts = looks(*({"a": "1 1", "b": f"2 {look}"} for look in range(9)))
+    assert [row.hung for row in verdicts] == [[], [], [], [], [], [], [], ["a"], []]
+    assert [row.silent.get("a") for row in verdicts[:7]] == [
+        None,
+        None,
+        10.0,
+        15.0,
+        20.0,
+        25.0,
+        30.0,
+    ]
+    assert not any("b" in row.silent for row in verdicts)
 
 
 def test_patience_may_be_shorter_than_the_time_until_it_is_shown():
-    found = looks(*({"a": "1 1"} for _ in range(3)), patience_s=6.0)
-    assert [row.hung for row in found] == [[], [], ["a"]]
+    verdicts = looks(*({"a": "1 1"} for _ in range(3)), patience_s=6.0)
+    assert [row.hung for row in verdicts] == [[], [], ["a"]]
 
 
 def test_a_word_in_time_begins_the_count_again():
     words = ["1 1", "1 1", "1 1", "1 2", "1 2", "1 2"]
-    found = looks(*({"a": text} for text in words), patience_s=12.0)
-    assert [row.hung for row in found] == [[]] * 6
+    verdicts = looks(*({"a": text} for text in words), patience_s=12.0)
+    assert [row.hung for row in verdicts] == [[]] * 6
 
 
 def test_one_that_is_gone_for_a_while_is_forgotten():
-    found = looks(*[{"a": "1 1"}, {}] * 20, patience_s=6.0)
-    assert not any(row.hung for row in found)
+    verdicts = looks(*[{"a": "1 1"}, {}] * 20, patience_s=6.0)
+    assert not any(row.hung for row in verdicts)
 
 
 @pytest.mark.parametrize(

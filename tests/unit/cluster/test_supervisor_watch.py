@@ -36,10 +36,10 @@ class Signals:
 def place(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "STATE_ROOT", tmp_path / "state")
     monkeypatch.setattr(paths, "RUN_ROOT", tmp_path / "run")
-    found = paths.ClusterPaths("watch")
-    found.run.mkdir(parents=True)
-    found.logs.mkdir(parents=True)
-    return found
+    cluster_paths = paths.ClusterPaths("watch")
+    cluster_paths.run.mkdir(parents=True)
+    cluster_paths.logs.mkdir(parents=True)
+    return cluster_paths
 
 
 def watch(place, table, turns):

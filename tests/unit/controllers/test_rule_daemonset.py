@@ -325,8 +325,8 @@ def test_revisions_beyond_the_limit_go_unless_in_use():
         for number, image in enumerate(("one", "two", "three", "four"), 1)
     ]
     in_use = on("n1", owner, daemon_set("one"))
-    found = said(history_actions(owner, revisions, [in_use], with_null=False))
-    assert found == [
+    actions = said(history_actions(owner, revisions, [in_use], with_null=False))
+    assert actions == [
         f"delete controllerrevision {revisions[1]['metadata']['name']}",
         f"delete controllerrevision {revisions[2]['metadata']['name']}",
     ]

@@ -490,5 +490,5 @@ def test_time_to_live(ttl, ended, expected):
 @pytest.mark.parametrize("rows", [[{}], [{"type": ""}], [{"status": "True"}, {}]], ids=str)
 def test_conditions_without_a_type_hold_no_job_up(rows):
     owner = job({**RUNNING, "failed": 1, "conditions": rows}, parallelism=2, backoffLimit=1)
-    found = status_of(look(owner, run("a", "Failed"), run("b")))
-    assert "FailureTarget" in [row.get("type") for row in found["conditions"]]
+    status = status_of(look(owner, run("a", "Failed"), run("b")))
+    assert "FailureTarget" in [row.get("type") for row in status["conditions"]]

@@ -52,10 +52,10 @@ def test_a_folder_that_moves_away_is_not_followed(
     look = trees._look
 
     def move(folder: int, most: int) -> tuple[list[str], int, int]:
-        found = look(folder, most)
-        if not found[0] and (tmp_path / "t/a/b").exists():
+        usage = look(folder, most)
+        if not usage[0] and (tmp_path / "t/a/b").exists():
             (tmp_path / "t/a/b").rename(tmp_path / "elsewhere/b")
-        return found
+        return usage
 
     monkeypatch.setattr(trees, "_look", move)
     assert tree_usage(tmp_path / "t") == (0, 0)

@@ -77,8 +77,8 @@ def test_links_of_root_and_links_to_ones_own_files_are_followed(home):
 
 def test_a_new_file_is_its_folders_owners(home):
     files.change(home / "config", b"x")
-    found = (home / "config").stat()
-    assert (found.st_uid, found.st_mode & 0o777) == (ALICE, 0o600)
+    status = (home / "config").stat()
+    assert (status.st_uid, status.st_mode & 0o777) == (ALICE, 0o600)
 
 
 def test_a_link_in_the_place_of_the_new_file_or_of_the_lock_is_not_followed(home):

@@ -223,14 +223,14 @@ def test_linux_security() -> None:
     }
     context = {"runAsUser": 7, "runAsGroup": 8, "fsGroup": 9, "supplementalGroups": [10]}
     pod = a_pod(container, securityContext=context)
-    found = linux_container_security(pod, container, a_config())
-    assert found["run_as_user"] == {"value": 0}
-    assert found["run_as_group"] == {"value": 8}
-    assert found["supplemental_groups"] == [10, 9]
-    assert found["no_new_privs"]
-    assert found["readonly_rootfs"]
-    assert found["capabilities"]["drop_capabilities"] == ["ALL"]
-    assert "/proc/kcore" in found["masked_paths"]
+    security = linux_container_security(pod, container, a_config())
+    assert security["run_as_user"] == {"value": 0}
+    assert security["run_as_group"] == {"value": 8}
+    assert security["supplemental_groups"] == [10, 9]
+    assert security["no_new_privs"]
+    assert security["readonly_rootfs"]
+    assert security["capabilities"]["drop_capabilities"] == ["ALL"]
+    assert "/proc/kcore" in security["masked_paths"]
     privileged = {"name": "c", "securityContext": {"privileged": True}}
     assert linux_container_security(a_pod(privileged), privileged, a_config())["masked_paths"] == []
 

@@ -101,9 +101,9 @@ def test_admission_says_the_numbers() -> None:
 )
 def test_admission_has_the_words_of_its_version(version: Any, event: str, status: str) -> None:
     for platform in (linux(version), windows(replace(profile_of(BUILDS[3]), kubernetes=version))):
-        found = admit(a_pod(nodeSelector={"disk": "no"}), [], NODE, platform)
-        assert found is not None
-        assert (found.message, found.status_message(platform)) == (event, status)
+        rejection = admit(a_pod(nodeSelector={"disk": "no"}), [], NODE, platform)
+        assert rejection is not None
+        assert (rejection.message, rejection.status_message(platform)) == (event, status)
 
 
 def test_resources_that_others_gave_the_node_can_be_allocated() -> None:
@@ -112,9 +112,9 @@ def test_resources_that_others_gave_the_node_can_be_allocated() -> None:
         "capacity": {**own, "example.com/fake": "5", "hugepages-64Ki": "0"},
         "allocatable": {**usable, "example.com/gone": "1"},
     }
-    total, found = with_foreign(own, usable, old)
+    total, allocatable = with_foreign(own, usable, old)
     assert total == {**own, "example.com/fake": "5"}
-    assert found == {**usable, "example.com/fake": "5", "example.com/gone": None}
+    assert allocatable == {**usable, "example.com/fake": "5", "example.com/gone": None}
     assert with_foreign(own, usable, {}) == (own, usable)
 
 

@@ -88,9 +88,9 @@ class Bench:
         return asyncio.run(self.resizer.step(wanted, runtime or running()))
 
     def conditions(self) -> dict[str, Any]:
-        found = self.resizer.resized()
-        assert found is not None
-        return {row["type"]: row for row in found.conditions}
+        resized = self.resizer.resized()
+        assert resized is not None
+        return {row["type"]: row for row in resized.conditions}
 
 
 def test_a_resize_reaches_the_container_and_is_told() -> None:
@@ -215,8 +215,10 @@ def test_a_new_kubelet_goes_on_with_what_the_status_says() -> None:
     bench = Bench(status={"containerStatuses": [row]})
     assert len(bench.context.cri.updates) == 1  # from 250m to the 500m of the spec
     same = {**row, "resources": amounts("500m"), "allocatedResources": {"cpu": "500m"}}
-    found = resize.restored(pod({"requests": {"cpu": "0.5"}}, status={"containerStatuses": [same]}))
-    assert found["c"]["limits"] == amounts("500m")["limits"]
+    allocated = resize.restored(
+        pod({"requests": {"cpu": "0.5"}}, status={"containerStatuses": [same]})
+    )
+    assert allocated["c"]["limits"] == amounts("500m")["limits"]
 
 
 def test_the_status_tells_resources_and_conditions() -> None:

@@ -72,7 +72,7 @@ def test_the_uid_follows_from_node_path_and_contents() -> None:
             manifest(
                 volumes=[{"name": "v", "projected": {"sources": [{"secret": {"name": "s"}}]}}]
             ),
-            "may not refer to objects of the API, got secret",
+            "may not refer to API objects, got secret",
         ),
     ],
 )

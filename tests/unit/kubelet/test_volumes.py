@@ -162,9 +162,9 @@ def test_files_do_not_go_where_links_lead(tmp_path: Path) -> None:
 
 def sub_path(volume: Path, path: str, *, create: bool) -> Path:
     with closing(os.open(volume, os.O_PATH)) as fd:
-        found = open_sub_path(fd, path, create=create, mount="data", container="web")
-    with closing(found):
-        return Path(os.readlink(f"/proc/self/fd/{found}"))
+        opened = open_sub_path(fd, path, create=create, mount="data", container="web")
+    with closing(opened):
+        return Path(os.readlink(f"/proc/self/fd/{opened}"))
 
 
 def test_sub_path_stays_inside(tmp_path: Path) -> None:
@@ -297,10 +297,10 @@ def test_a_link_of_the_node_does_not_lead_to_the_machine(
     for link, path in (("last", "/last"), ("before", f"/before/{real.name}")):
         (root / link).symlink_to(real if link == "last" else real.parent)
         try:
-            found = host_path(root, path, type_)
+            opened_path = host_path(root, path, type_)
         except (OSError, Invalid):
             continue
-        assert found.is_relative_to(root)
+        assert opened_path.is_relative_to(root)
     assert sorted(one.name for one in host.iterdir()) == ["file", "socket"]
 
 

@@ -203,9 +203,9 @@ def test_zero_values_are_kept_where_they_are_told_apart_from_none() -> None:
 
 def test_a_null_in_a_list_of_objects_has_the_members_that_upstream_writes() -> None:
     status = {"addresses": [None], "conditions": [None], "images": [None]}
-    found = decoding.decode(TYPES, NODES, {"status": status}).object["status"]
-    assert found["addresses"] == [{"type": "", "address": ""}]
-    assert found["conditions"][0] == {
+    decoded = decoding.decode(TYPES, NODES, {"status": status}).object["status"]
+    assert decoded["addresses"] == [{"type": "", "address": ""}]
+    assert decoded["conditions"][0] == {
         "type": "",
         "status": "",
         "lastHeartbeatTime": None,
@@ -216,5 +216,5 @@ def test_a_null_in_a_list_of_objects_has_the_members_that_upstream_writes() -> N
     names = {"plural": "things", "kind": "Thing"}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     spec = {"group": "x.y", "names": names, "scope": "Cluster", "versions": [version]}
-    found = decoding.decode(TYPES, CUSTOM_RESOURCE_DEFINITIONS, {"spec": spec}).object["spec"]
-    assert found["versions"][0]["schema"]["openAPIV3Schema"]["enum"] == [None, "a"]
+    decoded = decoding.decode(TYPES, CUSTOM_RESOURCE_DEFINITIONS, {"spec": spec}).object["spec"]
+    assert decoded["versions"][0]["schema"]["openAPIV3Schema"]["enum"] == [None, "a"]

@@ -178,6 +178,6 @@ def test_what_a_node_holds_for_a_pod_that_is_resized(
         "spec": {"containers": [{"name": "c", "resources": resources}]},
         "status": {"containerStatuses": [row], "conditions": conditions},
     }
-    found = pods.as_held(pod)
-    assert pods.requests(found) == {"cpu": held, "memory": 1 << 30}
-    assert (found is pod) is (held == int(asked) * 1000)
+    held_pod = pods.as_held(pod)
+    assert pods.requests(held_pod) == {"cpu": held, "memory": 1 << 30}
+    assert (held_pod is pod) is (held == int(asked) * 1000)

@@ -45,8 +45,8 @@ def nested(levels: int, text: bytes) -> bytes:
 
 
 def test_nested_schemas_are_read() -> None:
-    found = decode_body(definition(nested(50, b"x")))
-    schema = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    definition_read = decode_body(definition(nested(50, b"x")))
+    schema = definition_read["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     for _ in range(50):
         schema = schema["not"]
     assert schema == {"description": "x"}

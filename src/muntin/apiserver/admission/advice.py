@@ -26,14 +26,14 @@ _COMPONENTS = "system:"  # whom nobody reads the warnings of
 
 
 class WindowsImages:
-    """The names of the images that the Windows nodes of ``cache`` tell of."""
+    """The names of the images in the status of the Windows nodes in ``cache``."""
 
     def __init__(self, cache: Cache) -> None:
         self._nodes = cache.of(NODES)
         self._known: dict[str, tuple[int, frozenset[str]]] = {}  # by node: revision and names
 
     def __call__(self) -> frozenset[str]:
-        """All of them; a node is read again when it has changed."""
+        """All names; a node is only parsed again after it has changed."""
         self._known = {
             item.name: self._of(item)
             for item in self._nodes.select()
@@ -66,7 +66,7 @@ class Advice(Silent):
         if attributes.resource.storage_name not in _RESOURCES:
             return
         try:
-            told = self._advise(attributes.obj, attributes.old, self._images)
-            attributes.request.warnings.extend(told)
+            warnings = self._advise(attributes.obj, attributes.old, self._images)
+            attributes.request.warnings.extend(warnings)
         except Exception as err:  # a mistake in advice is no reason to lose a write
             log.exception("no advice", **fields(object=attributes.name, error=err))

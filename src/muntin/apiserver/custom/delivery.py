@@ -46,7 +46,7 @@ class Delivery:
             events = self._waiting.popleft()
             try:
                 await self._convert(events)
-            except Exception:  # those that follow are converted all the same
+            except Exception:  # later events are still converted
                 supervised.FAILURES.add(("apiserver-conversion",))
                 log.exception("events not converted", **fields(events=len(events)))
             finally:

@@ -49,9 +49,9 @@ class ServiceAllocator:
         self._offer()
 
     def _offer(self) -> None:
-        """Give out addresses of the ServiceCIDRs that are ready."""
-        found = [item.object() for item in self._ranges.select()] if self._ranges else []
-        self._addresses.offer(ranges.ready(found, self._own_range))
+        """Allocate addresses from the ServiceCIDRs that are ready."""
+        service_cidrs = [item.object() for item in self._ranges.select()] if self._ranges else []
+        self._addresses.offer(ranges.ready(service_cidrs, self._own_range))
 
     def _take(self, item: Item) -> None:
         service = item.object()

@@ -125,7 +125,7 @@ class AddressPool(Pool):
 
 
 class AddressPools:
-    """Cluster addresses of several ranges, which may overlap: an address has one owner in all.
+    """Cluster addresses from several ranges, which may overlap: an address has a single owner.
 
     Source: kubernetes v1.34 pkg/registry/core/service/ipallocator/cidrallocator.go.
     """
@@ -136,7 +136,7 @@ class AddressPools:
         self.offer(ranges)
 
     def offer(self, ranges: Iterable[str]) -> None:
-        """Give out addresses of these IPv4 ranges from now on; others keep their owners."""
+        """Allocate from these IPv4 ranges from now on; other addresses keep their owners."""
         wanted = [text for text in dict.fromkeys(ranges) if ":" not in text]
         self._pools = {
             text: self._pools.get(text) or AddressPool(text, self._owners) for text in wanted
@@ -156,7 +156,7 @@ class AddressPools:
         raise OutOfRange("it is not in any range")
 
     def give(self, address: str, owner: str) -> None:
-        """Say that ``address`` is ``owner``'s, whoever had it, in whatever range it is."""
+        """Make ``owner`` the owner of ``address``, regardless of its previous owner and range."""
         parsed = ip_address(address)
         if isinstance(parsed, IPv4Address):
             self._owners[int(parsed)] = owner

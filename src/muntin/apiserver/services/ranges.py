@@ -1,4 +1,4 @@
-"""From which ranges Services get their addresses: those of the ServiceCIDRs that are ready.
+"""The ranges that Services get their addresses from: those of ready ServiceCIDRs.
 
 Source: kubernetes v1.34 pkg/registry/core/service/ipallocator/cidrallocator.go.
 """
@@ -15,17 +15,17 @@ DEFAULT = "kubernetes"
 def ready(service_cidrs: Iterable[Mapping[str, Any]], own_range: str) -> list[str]:
     """The ranges of ``service_cidrs`` that are ready; the default one first.
 
-    ``own_range``, that of the configuration, counts until the default ServiceCIDR is there.
+    ``own_range``, the configured range, is used until the default ServiceCIDR exists.
     """
-    found = {obj["metadata"]["name"]: obj for obj in service_cidrs}
-    first = [] if DEFAULT in found else [own_range]
-    names = sorted(found, key=lambda name: (name != DEFAULT, name))
-    specs = [found[name].get("spec") or {} for name in names if is_ready(found[name])]
+    by_name = {obj["metadata"]["name"]: obj for obj in service_cidrs}
+    first = [] if DEFAULT in by_name else [own_range]
+    names = sorted(by_name, key=lambda name: (name != DEFAULT, name))
+    specs = [by_name[name].get("spec") or {} for name in names if is_ready(by_name[name])]
     return [*first, *(text for spec in specs for text in spec.get("cidrs") or ())]
 
 
 def is_ready(service_cidr: Mapping[str, Any]) -> bool:
-    """Whether it gives out addresses: also where no controller has said so yet."""
+    """Whether addresses can be allocated from it; true if it has no condition Ready yet."""
     if service_cidr["metadata"].get("deletionTimestamp"):
         return False
     conditions = (service_cidr.get("status") or {}).get("conditions") or ()

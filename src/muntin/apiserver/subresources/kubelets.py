@@ -15,7 +15,7 @@ from muntin.model.resources import NODES, Resource
 Object = dict[str, Any]
 
 PORT = 10250
-# No "/", "@" or "?" of a URL: what a node says of itself is the host and nothing else.
+# No "/", "@" or "?": an address from a node's status must not add other parts to the URL.
 _HOST = re.compile(r"[\w.:%-]+", re.ASCII).fullmatch
 # The order in which addresses are preferred; upstream's --kubelet-preferred-address-types.
 _ADDRESS_TYPES = ("InternalIP", "ExternalIP", "Hostname", "InternalDNS")

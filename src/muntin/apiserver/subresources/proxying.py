@@ -89,7 +89,7 @@ def _is_number(address: str) -> bool:
 
 
 def _client(core: Core) -> HttpClient:
-    """For workloads, which nobody gives certificates that we could verify.
+    """A client for workloads, which does not verify their certificates, as upstream.
 
     Source: kubernetes v1.34 pkg/controlplane/instance.go, proxyTransport (InsecureSkipVerify).
     """

@@ -85,16 +85,16 @@ class WebhookClient:
 
     async def _client(self, bundle: str, name: str) -> HttpClient:
         key = (bundle, name)
-        found = self._clients.pop(key, None)
-        if found is None:
-            found = HttpClient(
+        client = self._clients.pop(key, None)
+        if client is None:
+            client = HttpClient(
                 tls=_tls(bundle), server_hostname=name, resend=True, guarded=self._guarded
             )
-        self._clients[key] = found
+        self._clients[key] = client
         if len(self._clients) > MOST_CLIENTS:
             _, oldest = self._clients.popitem(last=False)
             await oldest.close()
-        return found
+        return client
 
 
 def _tls(bundle: str) -> Any:

@@ -29,8 +29,8 @@ def patch_of(owner: Object, *, with_null: bool = False) -> Object:
 
 def is_of(revision: Object, owner: Object) -> bool:
     """Whether a revision keeps the template as it is; that of an older API may have the null."""
-    found = revision.get("data")
-    return found in (patch_of(owner), patch_of(owner, with_null=True))
+    data = revision.get("data")
+    return data in (patch_of(owner), patch_of(owner, with_null=True))
 
 
 def _in_order(value: Any) -> Any:

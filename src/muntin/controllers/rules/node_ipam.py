@@ -19,9 +19,9 @@ def reconcile(nodes: Sequence[Object], cluster_cidr: Network, node_bits: int) ->
     """``spec.podCIDR`` for the nodes that have none, each the first free ``/node_bits``."""
     if all(node["spec"].get("podCIDR") for node in nodes):
         return []
-    found = [network for node in nodes for network in _networks(node)]
-    # What a node claims beyond one node's share is nobody's loss but its own.
-    taken = [network for network in found if network.prefixlen >= node_bits]
+    claimed = [network for node in nodes for network in _networks(node)]
+    # A range larger than one node's share is ignored, so that it takes nothing from other nodes.
+    taken = [network for network in claimed if network.prefixlen >= node_bits]
     free = _free(cluster_cidr, node_bits, taken)
     actions: list[Action] = []
     for node in sorted(nodes, key=_order):
@@ -42,7 +42,7 @@ def reconcile(nodes: Sequence[Object], cluster_cidr: Network, node_bits: int) ->
 
 
 def _networks(node: Object) -> Iterator[Network]:
-    """The ranges that it has; text that is none is left out."""
+    """The node's pod ranges; invalid ones are left out."""
     spec = node["spec"]
     for text in spec.get("podCIDRs") or [spec.get("podCIDR")]:
         try:

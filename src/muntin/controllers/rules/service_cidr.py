@@ -1,4 +1,4 @@
-"""ServiceCIDR: a new one becomes ready, one that is deleted stays while its addresses need it.
+"""ServiceCIDR: sets the condition Ready; delays deletion until no IPAddress needs the range.
 
 Source: kubernetes v1.34 pkg/controller/servicecidrs/servicecidrs_controller.go.
 """
@@ -32,14 +32,14 @@ class Snapshot:
 
 
 def ranges_of(service_cidr: Object) -> list[Range]:
-    """Its ranges; what is none is left out."""
-    found = []
+    """Its ranges; invalid ones are left out."""
+    networks = []
     for text in (service_cidr.get("spec") or {}).get("cidrs") or ():
         try:
-            found.append(ip_network(text, strict=False))
+            networks.append(ip_network(text, strict=False))
         except ValueError:
             continue
-    return found
+    return networks
 
 
 def address_of(obj: Object) -> IPv4Address | IPv6Address | None:
@@ -129,7 +129,7 @@ def _contains(outer: Range, inner: Range) -> bool:
 
 
 def _ready(obj: Object, now: float, reason: str) -> list[Action]:
-    """The condition Ready as it should be; ``reason`` says why it is not."""
+    """Sets the condition Ready; ``reason`` says why it is False, empty for True."""
     conditions = [dict(row) for row in (obj.get("status") or {}).get("conditions") or ()]
     wanted = "False" if reason else "True"
     if any(row.get("type") == "Ready" and row.get("status") == wanted for row in conditions):

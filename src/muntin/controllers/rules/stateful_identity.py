@@ -68,7 +68,7 @@ def claim_name(stateful_set: Object, template: Object, ordinal: int) -> str:
 
 
 def template_name(template: Object) -> str:
-    """The name of a volume claim template; empty for one without, of which no claim can be made."""
+    """The name of a volume claim template; empty if it has none, so that no claim can be made."""
     return (template.get("metadata") or {}).get("name") or ""
 
 

@@ -78,11 +78,11 @@ def read(serialized: bytes) -> Expr:
 def _message(serialized: bytes) -> Fields:
     """The fields of a CheckedExpr; a ParsedExpr has no types, and other numbers for the rest."""
     holder = _fields(serialized)
-    found = _fields(holder[_ANY_VALUE][0])
+    values = _fields(holder[_ANY_VALUE][0])
     if not holder[_ANY_TYPE][0].endswith(b"ParsedExpr"):
-        return found
+        return values
     numbers = {_EXPR: _PARSED_EXPR, _SOURCE: _PARSED_SOURCE}
-    return {number: found[parsed] for number, parsed in numbers.items() if parsed in found}
+    return {number: values[parsed] for number, parsed in numbers.items() if parsed in values}
 
 
 def positions(serialized: bytes) -> dict[int, int]:

@@ -1,9 +1,9 @@
-"""Which addresses may be dialled on somebody else's behalf.
+"""Which addresses a server may connect to on behalf of a client.
 
-Objects of an API name addresses and hosts. What is dialled is judged after names are resolved, as
-the address that the kernel gets: ``localhost``, ``0x7f000001`` and ``::ffff:127.0.0.1`` are all
-127.0.0.1. Source of the rule: Go's ``net.IP.IsGlobalUnicast``, by which kube-apiserver judges the
-address of a pod that is proxied to.
+API objects contain addresses and host names. They are checked after name resolution, in the form
+that the kernel gets: ``localhost``, ``0x7f000001`` and ``::ffff:127.0.0.1`` are all 127.0.0.1.
+Source of the rule: Go's ``net.IP.IsGlobalUnicast``, by which kube-apiserver checks the address of
+a pod before it proxies to it.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ class NotAllowed(errors.Unavailable):
 
 
 def is_global_unicast(address: str) -> bool:
-    """Whether ``address`` is a numeric address that other machines can have, too.
+    """Whether ``address`` is a numeric address that can belong to another machine.
 
     False for loopback, link-local, unspecified, multicast and broadcast addresses, also where an
     IPv6 address embeds an IPv4 one, and for text that is no numeric address.
     """
     try:
-        found: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(address)
+        ip: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(address)
     except ValueError:
         return False
-    if isinstance(found, ipaddress.IPv6Address):
-        embedded = found.ipv4_mapped or _compatible(found)
+    if isinstance(ip, ipaddress.IPv6Address):
+        embedded = ip.ipv4_mapped or _compatible(ip)
         if embedded is not None:
-            found = embedded
-        elif found.scope_id:
+            ip = embedded
+        elif ip.scope_id:
             return False
-    local = found.is_unspecified or found.is_loopback or found.is_link_local
-    return not (local or found.is_multicast or found == _BROADCAST)
+    local = ip.is_unspecified or ip.is_loopback or ip.is_link_local
+    return not (local or ip.is_multicast or ip == _BROADCAST)
 
 
 def _compatible(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:

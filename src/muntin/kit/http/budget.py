@@ -1,11 +1,11 @@
-"""How many bytes of requests a server holds at once: of each user, and in all."""
+"""A limit on the request bytes that a server buffers at once, per user and in total."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 STRANGER = ""
-"""The user of bytes that came before it was known whose they are."""
+"""The user for bytes received before the sender is authenticated."""
 
 
 class Budget:
@@ -17,10 +17,10 @@ class Budget:
         self._of_user: Counter[str] = Counter()
         self.held = 0
         self.most_held = 0
-        """Since somebody last set it."""
+        """The maximum of ``held``; callers may reset it."""
 
     def take(self, user: str | None, size: int) -> bool:
-        """Hold ``size`` bytes more for ``user`` (None: for no one user); False: too many."""
+        """Reserve ``size`` bytes for ``user`` (None: for no user); False if that is too much."""
         if self.held + size > self._in_all:
             return False
         if user is not None:
@@ -32,7 +32,7 @@ class Budget:
         return True
 
     def give_back(self, user: str | None, size: int) -> None:
-        """Hold ``size`` bytes less."""
+        """Release ``size`` bytes."""
         self.held -= size
         if user is not None:
             self._of_user[user] -= size

@@ -22,7 +22,7 @@ IDLE_PER_ORIGIN = 16
 """Idle connections kept for one origin; more are closed when their answer has been read."""
 
 MOST_BYTES = 16 * 1024 * 1024
-"""The longest body that ``request`` reads unless it is told otherwise; arbitrary."""
+"""The longest body that ``request`` reads by default; arbitrary."""
 
 Body = bytes | AsyncIterator[bytes]
 Headers = Mapping[str, str | tuple[str, ...]]
@@ -92,9 +92,9 @@ class HttpClient:
         most_bytes: int = MOST_BYTES,
     ) -> None:
         """``resend``: requests may be sent twice whatever their method, so one that met a kept
-        connection just being closed is sent again. ``guarded``: hosts come from strangers, and
-        only addresses that ``addresses.is_global_unicast`` allows are dialled. ``most_bytes``:
-        the longest body of an answer that is read whole."""
+        connection just being closed is sent again. ``guarded``: hosts are untrusted, so only
+        addresses that ``addresses.is_global_unicast`` allows are dialled. ``most_bytes``: the
+        longest body of a response that is not streamed."""
         self._tls = tls
         self._server_hostname = server_hostname
         self._unix_socket = unix_socket
@@ -324,7 +324,7 @@ async def read_whole(chunks: AsyncIterator[bytes], most_bytes: int) -> bytes:
     async for part in chunks:
         size += len(part)
         if size > most_bytes:
-            raise TooLong(f"the answer has more than {most_bytes} bytes")
+            raise TooLong(f"the response has more than {most_bytes} bytes")
         parts.append(part)
     return b"".join(parts)
 
@@ -342,7 +342,7 @@ async def paced(chunks: AsyncIterator[bytes], stall_s: float) -> AsyncIterator[b
         except StopAsyncIteration:
             return
         except TimeoutError as err:
-            raise errors.TimedOut(f"no more of the answer came within {stall_s} s") from err
+            raise errors.TimedOut(f"the response stalled for {stall_s} s") from err
         yield chunk
 
 

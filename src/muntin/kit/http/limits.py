@@ -1,4 +1,4 @@
-"""What a server takes of its clients, and how it refuses the rest."""
+"""Limits on what a server accepts from clients, and how it refuses requests beyond them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from muntin.kit.http.messages import Response
 
 FREE = 16 * 1024
-"""Bytes of a header or a body that are held for anybody, as the connection itself costs more."""
+"""Bytes of a header or body that do not count, because the connection itself costs more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bytes a client may send before it is refused, how long it may sit idle or take nothing of
-    a whole answer, how long it may take for the handshake of TLS and to send one request, and how
-    long what was written may wait for it when all is said. ``held`` and ``held_of_user`` are the
-    bytes of bodies and headers above FREE that are held at once."""
+    """Size limits in bytes, and time limits in seconds: ``idle_s`` without a request or while the
+    client reads nothing, ``handshake_s`` for TLS, ``receive_s`` for one request, ``linger_s`` to
+    drain a finished response. ``held`` and ``held_of_user`` limit the bytes of bodies and headers
+    above FREE that are buffered at once."""
 
     body: int = 3 * 1024 * 1024  # kube-apiserver's own limit of a request body
     head: int = 1024 * 1024 + 4096  # as Go's server reads, whose buffer is on top
@@ -34,12 +34,12 @@ class Limits:
 OF_COMPONENT = Limits(
     body=64 * 1024, connections=1000, held=16 * 1024 * 1024, held_of_user=8 * 1024 * 1024
 )
-"""For servers of which some programs ask something now and then: kubelet, probes, metrics."""
+"""For servers with few clients: kubelet, probes, metrics."""
 
 Refusal = Callable[[int, str], Response]
 
 
 def plain_refusal(status: int, text: str) -> Response:
-    """The answer to what cannot be read as a request, in plain text."""
+    """The plain-text response to a malformed request."""
     headers = {"Content-Type": "text/plain; charset=utf-8"}
     return Response(status, headers, text.encode() + b"\n")

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 MOST_FRAMING = 8  # bytes of chunk sizes and line ends for each byte of a body; chunks may be tiny
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-BUSY = "the server holds too many bytes of requests now: try again later"
+BUSY = "the server's buffers for requests are full: try again later"
 TOO_LARGE = "431 Request Header Fields Too Large"
 
 
@@ -132,20 +132,20 @@ class Receiver(asyncio.Protocol):
         """Whether the rest of the body may come."""
         request = self._request(b"", complete=False)
         try:
-            found = await gate(request)
+            verdict = await gate(request)
         except Exception:
             log.exception("gate failed", **fields(method=request.method, path=request.path))
-            found = Response(500, {"Content-Type": "text/plain"}, b"internal error\n")
+            verdict = Response(500, {"Content-Type": "text/plain"}, b"internal error\n")
         self._asking = False
         if self._gone:
             return
-        if isinstance(found, Passed):
-            self._passed = found
-            self._hold(found.user, self._longest)
+        if isinstance(verdict, Passed):
+            self._passed = verdict
+            self._hold(verdict.user, self._longest)
             if self._expects and self._refused is None:
                 self.transport.write(CONTINUE)
-        elif isinstance(found, Response) and isinstance(found.body, bytes):
-            self._refuse_with(found)
+        elif isinstance(verdict, Response) and isinstance(verdict.body, bytes):
+            self._refuse_with(verdict)
         else:
             self._refuse(503, "the request was not complete")
         self._resume_reading()

@@ -1,6 +1,6 @@
 """gRPC probes: one call of ``grpc.health.v1.Health/Check`` over plaintext HTTP/2.
 
-The peer is a container, so what is read of it is bounded: the window of HTTP/2 is never opened
+The peer is a container, so reads are bounded: the HTTP/2 flow control window is never opened
 any further than WINDOW_BYTES. Sources: kubernetes v1.34 pkg/probe/grpc/grpc.go (the words are
 its), grpc doc/health-checking.md, doc/PROTOCOL-HTTP2.md.
 """
@@ -120,7 +120,7 @@ class _Call:
         """Exchange settings.
 
         Raises:
-            OSError, h2.exceptions.ProtocolError: nobody speaks HTTP/2 there.
+            OSError, h2.exceptions.ProtocolError: the peer does not speak HTTP/2.
         """
         self._http.initiate_connection()
         self._http.update_settings({h2.settings.SettingCodes.ENABLE_PUSH: 0})
@@ -189,11 +189,11 @@ def framed(service: str) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    found = bytearray()
+    encoded = bytearray()
     while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
+        encoded.append(number & 0x7F | 0x80)
         number >>= 7
-    return bytes([*found, number])
+    return bytes([*encoded, number])
 
 
 def status_of(headers: dict[str, str], body: bytes) -> str:

@@ -14,9 +14,9 @@ from typing import Any
 class Result:
     """One run: whether it passed and what it said.
 
-    ``not_listening`` marks a connection refused: nothing has opened the port yet. ``warned``: it
-    passed, and there is an event. ``errored``: the probe could not be carried out, which is told
-    and counts neither way.
+    ``not_listening`` marks a refused connection: the port is not open yet. ``warned``: it passed,
+    with a warning event. ``errored``: the probe could not run; there is an event, and the result
+    counts neither as success nor as failure.
     """
 
     passed: bool

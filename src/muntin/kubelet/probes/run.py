@@ -61,7 +61,7 @@ async def run_probe(
 
 
 def no_port(port: Any) -> Result:
-    """The result of a probe whose port is neither a number nor the name of one."""
+    """The result of a probe with an invalid or unknown port."""
     return Result(False, f'strconv.Atoi: parsing "{port}": invalid syntax', errored=True)
 
 

@@ -69,16 +69,16 @@ def _holds(folder: int, current: str, files: Mapping[str, File]) -> bool:
                 _content(held, path, len(file.data) + 1) == file.data
                 for path, file in files.items()
             )
-    except (OSError, Invalid, RecursionError):  # somebody else has written there
+    except (OSError, Invalid, RecursionError):  # a container has changed the files
         return False
 
 
 def _paths(folder: int) -> set[str]:
     """The files below ``folder``, by their way from there."""
-    found = set()
+    paths = set()
     for way, _, names, _ in os.fwalk(".", dir_fd=folder):
-        found |= {(PurePosixPath(way) / name).as_posix() for name in names}
-    return found
+        paths |= {(PurePosixPath(way) / name).as_posix() for name in names}
+    return paths
 
 
 def _content(folder: int, path: str, limit: int) -> bytes:

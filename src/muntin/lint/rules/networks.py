@@ -71,8 +71,12 @@ def _is_translated(config: Config, kind: str) -> bool:
 
 def _version(value: Any) -> tuple[int, ...]:
     parts = text(value).split(".")
-    found = [numbers.int_or_none(part) for part in parts]
-    return tuple(number for number in found if number is not None) if None not in found else ()
+    numbers_read = [numbers.int_or_none(part) for part in parts]
+    return (
+        tuple(number for number in numbers_read if number is not None)
+        if None not in numbers_read
+        else ()
+    )
 
 
 def _is_windows(config: Config) -> bool:

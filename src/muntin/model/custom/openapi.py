@@ -127,24 +127,24 @@ def _is_bare(version: Version, form: _Form) -> bool:
 
 def _with_embedded(schema: Source, form: _Form) -> Json:
     """``schema`` with version, kind and metadata wherever a whole object is embedded."""
-    found = dict(schema)
+    result = dict(schema)
     if isinstance(below := schema.get("properties"), Mapping):
-        found["properties"] = {name: _with_embedded(item, form) for name, item in below.items()}
+        result["properties"] = {name: _with_embedded(item, form) for name, item in below.items()}
     for name in ("items", "additionalProperties"):
         if isinstance(schema.get(name), Mapping):
-            found[name] = _with_embedded(schema[name], form)
+            result[name] = _with_embedded(schema[name], form)
     if form.is_v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
-        return found  # kubectl would refuse all other fields
+        return result  # kubectl would refuse all other fields
     if schema.get("x-kubernetes-embedded-resource"):
-        found["properties"] = {
-            **(found.get("properties") or {}),
+        result["properties"] = {
+            **(result.get("properties") or {}),
             "apiVersion": {"type": "string", "description": _EMBEDDED_API_VERSION},
             "kind": {"type": "string", "description": _EMBEDDED_KIND},
             "metadata": form.reference(f"{_META}ObjectMeta", _METADATA),
         }
         required = list(schema.get("required") or ())
-        found["required"] = required + [n for n in ("kind", "apiVersion") if n not in required]
-    return found
+        result["required"] = required + [n for n in ("kind", "apiVersion") if n not in required]
+    return result
 
 
 def _v2(schema: Source) -> Json:

@@ -122,10 +122,10 @@ def parse(text: str) -> str | None:
         if kind == "v":
             return of_value(depth.loads(rest))
         if kind == "k":
-            found = depth.loads(rest)
-            if not isinstance(found, dict):
+            key = depth.loads(rest)
+            if not isinstance(key, dict):
                 raise Invalid(f"expected an object of key fields: {text}")
-            return "k:" + _text({name: _plain(value) for name, value in found.items()})
+            return "k:" + _text({name: _plain(value) for name, value in key.items()})
         if kind == "i":
             number = numbers.int_or_none(rest, numbers.INT64_MIN)
             if number is None:

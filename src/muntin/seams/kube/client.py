@@ -68,8 +68,8 @@ class Client:
         given, meta = answer.get("items") or (), answer.get("metadata") or {}
         if not isinstance(given, list | tuple) or not isinstance(meta, dict):
             raise errors.Internal(f"GET {_path(row, namespace)}: the answer is not a list")
-        found = (_converted(item, row, resource) for item in given)
-        items = [item for item in found if item is not None]
+        converted = (_converted(item, row, resource) for item in given)
+        items = [item for item in converted if item is not None]
         for item in items:
             item.setdefault("apiVersion", resource.api_version)
             item.setdefault("kind", resource.kind)

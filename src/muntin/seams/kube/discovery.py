@@ -58,7 +58,7 @@ def _of_aggregated(answer: dict[str, Any]) -> Iterator[Resource]:
         seen: set[str] = set()
         for version in _objects(group.get("versions")):
             for row in _objects(version.get("resources")):
-                found = _resource(
+                resource = _resource(
                     name,
                     version.get("version"),
                     (row.get("responseKind") or {}).get("kind", ""),
@@ -66,9 +66,9 @@ def _of_aggregated(answer: dict[str, Any]) -> Iterator[Resource]:
                     row.get("scope") == "Namespaced",
                     row.get("verbs"),
                 )
-                if found is not None and found.plural not in seen:
-                    seen.add(found.plural)
-                    yield found
+                if resource is not None and resource.plural not in seen:
+                    seen.add(resource.plural)
+                    yield resource
 
 
 async def _of_documents(client: RawClient, path: str, answer: dict[str, Any]) -> list[Resource]:
@@ -111,12 +111,12 @@ def _document(path: str, body: bytes) -> dict[str, Any]:
         Internal: it is none.
     """
     try:
-        found = orjson.loads(body)
+        document = orjson.loads(body)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise errors.Internal(f"GET {path}: not a discovery document: {body[:100]!r}")
-    return found
+    return document
 
 
 def _objects(rows: Any) -> list[dict[str, Any]]:

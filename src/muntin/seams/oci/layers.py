@@ -134,9 +134,9 @@ class _Layer:
                 continue
             if path := _path_of(member.name, limits):
                 self._take(tar, member, path)
-        found = stream.digest()
-        if diff_id and found != diff_id:
-            raise Invalid(f"its content has the digest {found}")
+        digest = stream.digest()
+        if diff_id and digest != diff_id:
+            raise Invalid(f"its content has the digest {digest}")
 
     def _is_stream_of_last(self, member: tarfile.TarInfo) -> bool:
         """Whether it is an alternate data stream (``FILE:NAME``) of the file just before.

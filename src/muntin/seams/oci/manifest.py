@@ -223,10 +223,10 @@ def _text(value: object, name: str) -> str:
 
 
 def _list(value: Mapping[str, Any], name: str) -> list[Any]:
-    found = value.get(name) or []
-    if not isinstance(found, list):
-        raise Invalid(f"{name} must be a list, not {type(found).__name__}")
-    return found
+    items = value.get(name) or []
+    if not isinstance(items, list):
+        raise Invalid(f"{name} must be a list, not {type(items).__name__}")
+    return items
 
 
 def _object(value: object, name: str) -> dict[str, Any]:
@@ -236,8 +236,8 @@ def _object(value: object, name: str) -> dict[str, Any]:
 
 
 def _text_map(value: Mapping[str, Any], name: str) -> dict[str, str]:
-    found = _object(value.get(name) or {}, name)
-    return {key: _text(one, f"{name}.{key}") for key, one in found.items()}
+    mapping = _object(value.get(name) or {}, name)
+    return {key: _text(one, f"{name}.{key}") for key, one in mapping.items()}
 
 
 def _platform(value: Mapping[str, Any]) -> Platform:

@@ -90,14 +90,14 @@ def check(path: Path) -> int:
         raise NotFound(f"{path}: no such file")
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
-            found = opened.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            verdict = opened.execute("PRAGMA integrity_check(1)").fetchone()[0]
             rows = opened.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
             is_store = {row[0] for row in rows} >= _TABLES
-            newest = opened.execute(_NEWEST).fetchone()[0] if found == "ok" and is_store else 0
+            newest = opened.execute(_NEWEST).fetchone()[0] if verdict == "ok" and is_store else 0
     except sqlite3.DatabaseError as err:
         raise Invalid(f"{path} is not a snapshot of a cluster: {err}") from err
-    if found != "ok":
-        raise Invalid(f"{path} is damaged: {found}")
+    if verdict != "ok":
+        raise Invalid(f"{path} is damaged: {verdict}")
     if not is_store:
         raise Invalid(f"{path} is not a snapshot of a cluster: it has no table {min(_TABLES)}")
     return int(newest)

@@ -77,10 +77,10 @@ def test_an_embedded_object_has_what_objects_have() -> None:
         },
     }
     two = openapi.v2(version(schema))[KIND]["properties"]
-    found = two["list"]["items"]
-    assert found["properties"].keys() == {"apiVersion", "kind", "metadata"}
-    assert found["properties"]["kind"]["description"].startswith("kind is a string value")
-    assert found["required"] == ["kind", "spec", "apiVersion"]
+    items = two["list"]["items"]
+    assert items["properties"].keys() == {"apiVersion", "kind", "metadata"}
+    assert items["properties"]["kind"]["description"].startswith("kind is a string value")
+    assert items["required"] == ["kind", "spec", "apiVersion"]
     assert "properties" not in two["any"]  # kubectl would refuse all others
     three = openapi.v3(version(schema))[KIND]["properties"]["any"]
     assert three["properties"].keys() == {"apiVersion", "kind", "metadata"}

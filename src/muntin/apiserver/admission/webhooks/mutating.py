@@ -120,22 +120,22 @@ def _operations(patch: bytes) -> list[Any]:
     if not patch:
         return []
     try:
-        found = depth.loads(patch)
+        operations = depth.loads(patch)
     except errors.Invalid as err:
         text = f"received undecodable patch in webhook response: {err.message}"
         raise CallFailed(text) from err
     except orjson.JSONDecodeError as err:
         text = _syntax(patch.decode(errors="replace"))
         raise CallFailed(f"received undecodable patch in webhook response: {text or err}") from err
-    if found is None:
+    if operations is None:
         return []
-    if not isinstance(found, list):
-        kind = _KINDS.get(type(found), "number")
+    if not isinstance(operations, list):
+        kind = _KINDS.get(type(operations), "number")
         raise CallFailed(
             f"received undecodable patch in webhook response: json: cannot unmarshal {kind} into "
             "Go value of type jsonpatch.Patch"
         )
-    return found
+    return operations
 
 
 _KINDS: dict[type, str] = {bool: "bool", dict: "object", str: "string"}

@@ -47,8 +47,8 @@ def semver(text: str, normalize: bool = False) -> Any:
 
 
 def is_semver(text: str, normalize: bool = False) -> bool:
-    found = _shape(_normal(text) if normalize else text)
-    return found is not None and _numbers_fit(found)
+    shape = _shape(_normal(text) if normalize else text)
+    return shape is not None and _numbers_fit(shape)
 
 
 def _numbers_fit(found: re.Match[str]) -> bool:

@@ -55,8 +55,12 @@ def host(value: Any) -> str:
 
 def hostname(value: Any) -> str:
     name, _, port = host(value).rpartition(":")
-    found = name if name and numbers.is_digits(port) else host(value).removesuffix(":")
-    return found[1:-1] if found.startswith("[") and found.endswith("]") else found
+    name_or_address = name if name and numbers.is_digits(port) else host(value).removesuffix(":")
+    return (
+        name_or_address[1:-1]
+        if name_or_address.startswith("[") and name_or_address.endswith("]")
+        else name_or_address
+    )
 
 
 def port(value: Any) -> str:
