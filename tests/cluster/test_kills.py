@@ -23,7 +23,7 @@ SEED = os.environ.get("MUNTIN_KILLS_SEED", "1")
 SMALL = ("--linux-nodes", "1", "--windows-nodes", "1")
 NODES = ("lin01", "win01")
 PODS = {"l": "linux", "w": "windows"}
-# What is killed at once. `up` is needed where nobody is left to restart the rest.
+# Processes that are killed together. `up` is needed if no supervisor is left.
 COMPONENTS = ("supervisor", "watchdog", "control-plane", "egress", "containerd-lin01", *NODES)
 SHIMS, OWNERS, EVERYTHING = "shims", "supervisor and watchdog", "everything"
 

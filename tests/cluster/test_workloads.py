@@ -283,7 +283,7 @@ def test_running_pods_are_resized_where_the_system_can(cluster: Cluster, namespa
         path = f"/api/v1/namespaces/{namespace}/pods/{system}/resize"
         cluster.kubectl("replace", "--raw", path, "-f", "-", input=json.dumps(pod))
 
-    def told(system: str, what: Callable[[dict[str, Any]], Any]) -> Any:
+    def reported(system: str, what: Callable[[dict[str, Any]], Any]) -> Any:
         return eventually(lambda: what(cluster.get("pod", system)["status"]), SECONDS, system)
 
     def resized(status: dict[str, Any]) -> Any:
@@ -294,10 +294,10 @@ def test_running_pods_are_resized_where_the_system_can(cluster: Cluster, namespa
         rows = [row for row in status["conditions"] if row["type"] == "PodResizePending"]
         return rows[0] if rows else None
 
-    row = told("lin", resized)
+    row = reported("lin", resized)
     assert (row["allocatedResources"], row["restartCount"]) == (more, 0)
     read = "cat /sys/fs/cgroup/memory.max || cat /sys/fs/cgroup/memory/memory.limit_in_bytes"
     assert str(256 << 20) in cluster.kubectl("exec", "lin", "--", "sh", "-c", read).stdout
-    row = told("win", pending)
+    row = reported("win", pending)
     assert row["reason"] == "Infeasible"
     assert row["message"] == "In-place pod resize is not supported on Windows"

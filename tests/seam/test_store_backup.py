@@ -73,7 +73,7 @@ def test_nothing_is_replaced_and_nothing_is_left(tmp_path):
     asyncio.run(empty_store(tmp_path / "db"))
     target = tmp_path / "copy"
     target.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(AlreadyExists, match="is there already"):
+    with pytest.raises(AlreadyExists, match="exists already"):
         sqlite_backup.copy(tmp_path / "db", target)
     for source in ("absent", "copy"):
         with pytest.raises(NotFound, match="no such file"):

@@ -22,7 +22,7 @@ from muntin.winruntime.windows_paths import HostDrive
 log = logging.getLogger(__name__)
 
 SHARED = ("/bin", "/dev", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
-"""What nodes of one machine have in common: a hostPath there is the machine's own, if it exists."""
+"""Folders that all nodes share: a hostPath below them is the machine's folder, if it exists."""
 
 _PROGRAMS = ("/bin", "/lib", "/lib64", "/sbin", "/usr")
 _KERNEL = ("/dev", "/proc", "/sys")
@@ -91,7 +91,7 @@ class LinuxNodeFiles(RootedFiles):
         return super().make_host_folders(path, mode)
 
     def mount_limits(self, fd: int, *, privileged: bool) -> MountLimits:
-        """What is mounted read-only stays so: a runtime would mount it for writing, if told so."""
+        """Read-only mounts stay read-only, even if the runtime is asked to mount them writable."""
         place = str(Path(fd_path(fd)).readlink())
         read_only = bool(os.fstatvfs(fd).f_flag & os.ST_RDONLY)
         if _is_below(place, str(self._root.resolve())):

@@ -57,7 +57,7 @@ def put_padded(path: Path, data: bytes) -> None:
 
 def change(path: Path, data: bytes) -> None:
     """Make ``data`` what ``path`` holds, on disk, too, while nobody else does: owner, mode and
-    symbolic links stay; a new file is for its folder's owner alone.
+    symbolic links stay; a new file belongs to its folder's owner, mode 0600.
 
     Raises:
         Forbidden: a symbolic link of another user leads to a file that is not his.

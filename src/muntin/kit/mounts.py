@@ -1,8 +1,8 @@
 """The mount table of this process: what is mounted below a folder, how to detach and remove it.
 
 A mount point cannot be unlinked or renamed (EBUSY) in a mount namespace that has this mount, even
-if another mount hides it. Unlinking it in a mount namespace
-without the mount works, and takes the mount away in all others. ``remove`` uses this.
+if another mount hides it. Unlinking it in a mount namespace without the mount works, and takes the
+mount away in all others. ``remove`` uses this.
 Source: Linux fs/namei.c (vfs_unlink, vfs_rmdir), fs/namespace.c (__detach_mounts).
 """
 

@@ -85,7 +85,7 @@ def construct(node: yaml.Node) -> Any:
     except (ValueError, LookupError, ArithmeticError, AttributeError, TypeError) as err:
         # PyYAML's own constructors raise these for tagged scalars of the wrong form.
         raise yaml.constructor.ConstructorError(
-            None, None, f"a value cannot be read: {err}", node.start_mark
+            None, None, f"invalid value: {err}", node.start_mark
         ) from err
     finally:
         loader.dispose()
@@ -111,9 +111,9 @@ def load(text: str | bytes) -> Any:
 
 
 def check_aliases(root: yaml.Node) -> None:
-    """Raise MarkedYAMLError for aliases that repeat very much, or that name what holds them.
+    """Raise MarkedYAMLError for excessive aliasing or aliases that contain themselves.
 
-    The depth with aliases replaced is limited as well: what is read is walked as a tree.
+    The depth after alias expansion is limited as well, because values are walked as trees.
     """
     sizes: dict[int, tuple[int, int]] = {}  # values and levels, by the identity of the node
     open_nodes: set[int] = set()

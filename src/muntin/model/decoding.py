@@ -205,9 +205,9 @@ class _Walk:
         return self.value(shape, value, path) if value is not None else self._zero(shape, path)
 
     def _zero(self, shape: Shape, path: Path) -> Any:
-        """What Go reads null as, where it stands for a member: the zero value of its type.
+        """How Go decodes a null item of a list or map: as the zero value of its type.
 
-        Of an object that has the members which upstream always writes: whoever reads a list may
+        The zero value of an object has the fields that upstream always writes, because clients
         rely on them.
         """
         if shape.code != "@":

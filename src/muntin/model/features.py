@@ -209,12 +209,12 @@ _SINCE: Mapping[ApiFeature, Version] = {
     ApiFeature.STATEFUL_VERBS_CAPITAL: (1, 36),
     # Replica sets and deployments count pods that are ending. Source: KEP 3973.
     ApiFeature.TERMINATING_REPLICAS: (1, 35),
-    # A creationTimestamp that nobody has set is left out; before, it was null.
+    # An unset creationTimestamp is omitted; earlier versions wrote null.
     # Source: kubernetes/kubernetes#130989.
     ApiFeature.ZERO_TIMES_OMITTED: (1, 34),
-    # Of a namespace that is deleted the pods go before all else. Source: KEP 5080.
+    # Deleting a namespace deletes its pods first. Source: KEP 5080.
     ApiFeature.NAMESPACED_PODS_FIRST: (1, 33),
-    # Services get addresses of every ServiceCIDR that is ready. Source: KEP 1880, CHANGELOG-1.33.
+    # Services get addresses from all ready ServiceCIDRs. Source: KEP 1880, CHANGELOG-1.33.
     ApiFeature.SERVICE_CIDRS: (1, 33),
     # What new expressions (CEL) may use. The API servers know most of it one version earlier, but
     # take it only when the one before, to which a cluster may go back, knows it too.

@@ -1,6 +1,6 @@
-"""Since when kubelets do what on either operating system, by their own version alone.
+"""Behaviours of kubelets that depend on the kubelet's version only, on both operating systems.
 
-What only Windows nodes do or lack stands in ``windows``, what API servers do in ``features``.
+``windows`` has the differences of Windows nodes, ``features`` those of API servers.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ _SINCE: Mapping[KubeletFeature, Version] = {
     # A refused pod's message begins with "Pod was rejected: ", not "Pod ".
     # Source: kubernetes/kubernetes#112644.
     KubeletFeature.REJECTIONS_SAID: (1, 26),
-    # It says what the predicate that failed wants. Source: kubernetes/kubernetes#125498.
+    # It describes the failed predicate. Source: kubernetes/kubernetes#125498.
     KubeletFeature.PREDICATES_DESCRIBED: (1, 31),
     # Pods have the condition PodReadyToStartContainers. Source: KEP 3085, CHANGELOG-1.29.
     KubeletFeature.SANDBOX_CONDITION: (1, 29),
-    # Events say "Created container: NAME", without the colon before. (Seen in 1.34; when it came
-    # is from memory.)
+    # Events say "Created container: NAME"; earlier versions have no colon. (Seen in 1.34; the first
+    # version is from memory.)
     KubeletFeature.CREATED_WITH_COLON: (1, 32),
     # They say "Container created". Source: kubernetes/kubernetes#134043.
     KubeletFeature.EVENTS_WITHOUT_NAMES: (1, 35),
-    # CPU and memory of running containers can be changed. Source: KEP 1287, CHANGELOG-1.33.
+    # Containers are resized in place. Source: KEP 1287, CHANGELOG-1.33.
     KubeletFeature.IN_PLACE_RESIZE: (1, 33),
-    # Events tell of it. Source: KEP 1287.
+    # In-place resizes emit events. Source: KEP 1287.
     KubeletFeature.RESIZE_EVENTS: (1, 35),
-    # podPidsLimit holds without a feature gate. Source: gate SupportPodPidsLimit, on since 1.14.
+    # podPidsLimit works without a feature gate. Source: gate SupportPodPidsLimit, on since 1.14.
     KubeletFeature.POD_PIDS_LIMIT: (1, 14),
-    # securityContext.seccompProfile is looked at, and annotations beside it. Source: KEP 135.
+    # securityContext.seccompProfile is supported, and annotations still are. Source: KEP 135.
     KubeletFeature.SECCOMP_FIELDS: (1, 19),
-    # Annotations are not looked at any more. Source: KEP 135, CHANGELOG-1.27.
+    # Seccomp annotations are ignored. Source: KEP 135, CHANGELOG-1.27.
     KubeletFeature.SECCOMP_FIELDS_ALONE: (1, 27),
-    # seccompDefault may be set without a gate. Source: KEP 2413, gate SeccompDefault on since 1.25.
+    # seccompDefault works without a gate. Source: KEP 2413, gate SeccompDefault on since 1.25.
     KubeletFeature.SECCOMP_DEFAULT: (1, 25),
-    # hostUsers is looked at. Source: KEP 127, gate UserNamespacesSupport on since 1.33.
+    # hostUsers is supported. Source: KEP 127, gate UserNamespacesSupport on since 1.33.
     KubeletFeature.USER_NAMESPACES: (1, 33),
-    # Volumes may be images. Source: KEP 4639, gate ImageVolume on since 1.35.
+    # Image volumes are supported. Source: KEP 4639, gate ImageVolume on since 1.35.
     KubeletFeature.IMAGE_VOLUMES: (1, 35),
 }
 
 
 def is_in(feature: KubeletFeature, version: Version) -> bool:
-    """Whether a kubelet of that (major, minor) version does it."""
+    """Whether a kubelet of that (major, minor) version has the feature."""
     return version >= _SINCE[feature]

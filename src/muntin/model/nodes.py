@@ -28,7 +28,7 @@ def addresses(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def internal_addresses(node: Mapping[str, Any]) -> list[IPv4Address]:
-    """Its internal IPv4 addresses; those of the other family and what is none are left out."""
+    """Its internal IPv4 addresses; IPv6 and invalid addresses are left out."""
     addresses_v4 = []
     for kind, text in addresses(node):
         if kind == "InternalIP":

@@ -92,44 +92,44 @@ def requests(pod: Pod) -> Amounts:
 
 
 def as_held(pod: Pod) -> Pod:
-    """The pod with the requests that its node holds for it while it is resized; else itself.
+    """The pod with the requests that its node reserves for it during a resize; otherwise itself.
 
-    Of what is asked, allocated and in use the largest counts; what is asked and can never be given
-    does not.
+    These are the maximum of desired, allocated and actual requests. Desired requests of an
+    infeasible resize do not count.
     Source: kubernetes v1.34 component-helpers/resource/helpers.go (determineContainerReqs).
     """
     status = pod.get("status") or _NOTHING
-    told = {
+    statuses = {
         row.get("name"): row
         for kind in ("containerStatuses", "initContainerStatuses")
         for row in status.get(kind) or ()
         if row.get("allocatedResources")
     }
-    if not told:
+    if not statuses:
         return pod
     spec = dict(pod["spec"])
     for kind in ("containers", "initContainers"):
         rows = spec.get(kind) or ()
-        if any(_is_resized(row, told.get(row["name"])) for row in rows):
-            spec[kind] = [_held(pod, row, told.get(row["name"])) for row in rows]
+        if any(_is_resized(row, statuses.get(row["name"])) for row in rows):
+            spec[kind] = [_held(pod, row, statuses.get(row["name"])) for row in rows]
     return pod if spec == pod["spec"] else {**pod, "spec": spec}
 
 
-def _is_resized(container: Mapping[str, Any], told: Mapping[str, Any] | None) -> bool:
+def _is_resized(container: Mapping[str, Any], status: Mapping[str, Any] | None) -> bool:
     asked = (container.get("resources") or _NOTHING).get("requests") or _NOTHING
-    if told is None:
+    if status is None:
         return False
-    actual = (told.get("resources") or _NOTHING).get("requests") or asked
-    return told["allocatedResources"] != asked or actual != asked
+    actual = (status.get("resources") or _NOTHING).get("requests") or asked
+    return status["allocatedResources"] != asked or actual != asked
 
 
 def _held(
-    pod: Pod, container: Mapping[str, Any], told: Mapping[str, Any] | None
+    pod: Pod, container: Mapping[str, Any], status: Mapping[str, Any] | None
 ) -> Mapping[str, Any]:
-    if told is None or not _is_resized(container, told):
+    if status is None or not _is_resized(container, status):
         return container
     resources = container.get("resources") or {}
-    sides = [told["allocatedResources"], (told.get("resources") or {}).get("requests") or {}]
+    sides = [status["allocatedResources"], (status.get("resources") or {}).get("requests") or {}]
     if not _is_infeasible(pod):
         sides.append(resources.get("requests") or {})
     largest: dict[str, Any] = {}

@@ -1,7 +1,6 @@
-"""What strict field validation says of a body, in the order of the document.
+"""Strict field validation: unknown and duplicate fields of a body, in document order.
 
-A field that its type does not have is unknown, one that a map has twice is a duplicate. What is
-below an unknown field is not looked at.
+Fields below an unknown field are not checked.
 Source: sigs.k8s.io/json internal/golang/encoding/json/kubernetes_patch.go,
 apimachinery v1.34 pkg/runtime/serializer/json/json.go.
 """
@@ -19,17 +18,17 @@ from muntin.model.decoding import Path, Undecodable, path_text
 from muntin.model.schema import Schema, Shape, Type
 
 MOST = 100
-"""Errors told of one body, as upstream."""
+"""Errors reported for one body, as upstream."""
 
 _ANY = Shape("*")
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The fields of a JSON object in their order, also those given twice."""
+    """The fields of a JSON object in order, duplicates included."""
 
 
 def of_json(schema: Schema, type_: Type, text: bytes) -> list[str]:
-    """The strict errors of a JSON text that is to become a ``type_``.
+    """The strict decoding errors of a JSON text for ``type_``.
 
     Raises:
         Undecodable: not JSON, or nested too deeply.
@@ -45,9 +44,9 @@ def of_json(schema: Schema, type_: Type, text: bytes) -> list[str]:
 
 
 def may_repeat(body: bytes) -> bool:
-    """Whether a field may be in one map twice, told quickly; False is sure.
+    """Whether a map may have duplicate fields; a quick check without false negatives.
 
-    A JSON text without repeated fields has as many colons as one that is made of its value; only
+    Without duplicates, a JSON text has as many colons as its decoded and encoded value; only
     escapes could hide some.
     """
     try:

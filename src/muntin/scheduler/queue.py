@@ -169,5 +169,5 @@ def _could_help(waiting: Waiting, change: Change) -> bool:
     try:
         return could_help(waiting.plugins, waiting.pod, change)
     except Exception:
-        log.exception("a change could not be judged", **fields(pod=object_ref(waiting.pod)))
+        log.exception("queueing hint failed", **fields(pod=object_ref(waiting.pod)))
         return True

@@ -24,7 +24,7 @@ _RECORD = "record.json"
 
 @dataclass(slots=True, kw_only=True)
 class SandboxRecord:
-    """``config`` is the PodSandboxConfig as it was given; ``pause_started`` tells pids apart.
+    """``config`` is the PodSandboxConfig as it was given; ``pause_started`` detects a reused pid.
 
     ``first_id`` is the host's id of the containers' root; 0 without user namespaces.
     """
@@ -52,8 +52,8 @@ class SandboxRecord:
 class ContainerRecord:
     """``config`` is the ContainerConfig as it was given; times are nanoseconds, 0 for not yet.
 
-    ``wine_bytes`` is the memory that Wine had taken when the container's program was about to run:
-    neither limit nor usage of the container include it.
+    ``wine_bytes`` is the memory that Wine used when the container's program was about to run; it
+    does not count towards the container's limit and usage.
     """
 
     id: str

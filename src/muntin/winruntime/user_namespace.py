@@ -1,9 +1,9 @@
-"""User namespaces of Windows containers: which Linux users a pod's accounts are on the host.
+"""User namespaces of Windows containers: how a pod's users map to users of the host.
 
-Each pod has a range of 65,536 user ids of its own, in which the container's root is the first:
-whoever gets out of a container is nobody on the host. Layers and volumes keep their owners on disk
-and are mounted with them shifted into the range (idmapped mounts). The mounts are staged by the
-shim in a mount namespace that lives while runc starts, so that none is left on the host.
+Each pod has its own range of 65,536 user ids; the container's root is the first. A process that
+escapes has no rights on the host. Layers and volumes keep their owners on disk, and idmapped mounts
+shift them into the range. The shim stages these mounts in a mount namespace that exists while runc
+starts, so that no mount stays on the host.
 Sources: user_namespaces(7), mount_setattr(2); the range is one that systemd's list of user ids
 (systemd.io/UIDS-GIDS) leaves free.
 """
@@ -84,10 +84,10 @@ def _version(release: str) -> tuple[int, int]:
 def isolate(
     bundle: Bundle, ids: IdRange, folder: Path, mapped: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The bundle's document in a user namespace, and what its shim stages first. Pure.
+    """The bundle's document in a user namespace, and the mounts that its shim stages first. Pure.
 
-    The overlay and the mounts in ``mapped`` are staged below ``folder`` with shifted owners; all
-    others stay as they are, so that what they hold belongs to nobody there.
+    The overlay and the mounts in ``mapped`` are staged below ``folder`` with shifted owners. Other
+    mounts stay unmapped: their files belong to ``nobody`` in the container.
     """
     document = bundle.document()
     stage, plan = folder / FOLDER, []

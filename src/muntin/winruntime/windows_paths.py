@@ -42,8 +42,8 @@ def drive_path(path: str) -> PurePosixPath:
 class HostDrive:
     """A folder that stands for drive C:.
 
-    Containers that have a part of the drive may link and rename there. So names are only looked
-    up here; whoever uses the path opens it inside ``root`` (``muntin.kit.safe_paths``).
+    Containers can create links and rename files on the drive. So this only looks up names; callers
+    open the path inside ``root`` (``muntin.kit.safe_paths``).
     """
 
     def __init__(self, root: Path) -> None:

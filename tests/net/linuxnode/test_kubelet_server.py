@@ -62,8 +62,8 @@ def test_logs_pods_and_stats(linux_node: Any) -> None:
         assert row["podRef"]["name"] == "web"
         assert row["containers"][0]["memory"]["workingSetBytes"] > 0
         assert 'pod="web"' in (await get(admin, "/metrics/resource"))[1]
-        told = json.loads((await get(admin, "/configz"))[1])["kubeletconfig"]
-        assert told["address"] in BASE
+        settings = json.loads((await get(admin, "/configz"))[1])["kubeletconfig"]
+        assert settings["address"] in BASE
         assert (await get(admin, "/nonsense"))[0] == 404
         await admin.close()
 

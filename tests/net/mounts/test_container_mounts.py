@@ -1,4 +1,4 @@
-"""Volumes of containers while somebody exchanges folders and links: no mount leads to the host."""
+"""Container volumes while a process swaps folders and links: no mount leads to the host."""
 
 from __future__ import annotations
 

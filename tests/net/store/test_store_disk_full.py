@@ -39,7 +39,7 @@ def test_a_killed_store_is_opened_on_a_full_disk_and_recovers(
 ) -> None:
     subprocess.run([sys.executable, "-c", WRITER_THAT_FILLS, str(small_disk)], check=False)
     database = small_disk / "db"
-    # SQLite makes this file smaller before it makes it anew: another program may take the room.
+    # SQLite shrinks this file before it writes it again: another program may take the room.
     Path(f"{database}-shm").unlink()
     ballast = use_up(small_disk)
 

@@ -196,9 +196,9 @@ def test_the_memory_limit_ends_a_container_and_says_who_did_it() -> None:
         assert "the emulation ended the container at its memory limit" in status["message"]
 
         small = {"resources": {"memory_limit_in_bytes": 16 << 20}}
-        told = await node.run("told", "cmd", "/c", "echo small", windows=small)
-        assert (await node.ended(told))["reason"] == "Completed"
-        assert node.stdout("told") == ["small"]
+        shown = await node.run("shown", "cmd", "/c", "echo small", windows=small)
+        assert (await node.ended(shown))["reason"] == "Completed"
+        assert node.stdout("shown") == ["small"]
         stays = await node.run("stays", "cmd", stdin=True, windows=small)
         ours = await node.run("ours", "powershell", "-c", "Start-Sleep 60", windows=small)
         for container in (stays, ours):  # Wine starts in the second one now

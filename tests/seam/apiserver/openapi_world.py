@@ -200,7 +200,7 @@ class Caller:
     """One user's connection to the server; opened anew when it was closed."""
 
     def __init__(self, process, pair="", token=""):
-        """Of the certificate ``pair``, of ``token``, or of nobody."""
+        """A client with the certificate ``pair``, with ``token``, or anonymous."""
         self._port = process.port
         context = ssl.create_default_context(cafile=process.directory / "ca.crt")
         if pair:

@@ -138,7 +138,7 @@ def test_only_who_may_ask_may_send_a_long_body():
             assert answer.status == code, request
             assert json.loads(answer.body)["reason"] == reason
             assert answer.headers["Audit-Id"]
-        # Nothing is done by a header alone, whoever shows it.
+        # A header without its body has no effect, for any user.
         assert (await server.handler(shown("writer", MAPS))).status == 503
         assert (await api("GET", MAPS))["items"] == []
 

@@ -252,7 +252,7 @@ def test_odd_ports_are_bad_requests():
 
 
 def test_certificates_of_workloads_are_not_verified(tmp_path):
-    """Also of a Service and of a node's other ports; nobody could say who signs them."""
+    """Also for Services and other ports of a node; their CA is not known."""
     authority = Authority(tmp_path)
     authority.pair("server", "elsewhere")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""Strange objects of every kind beside healthy ones: nobody stumbles, the healthy ones are kept.
+"""Strange objects of every kind beside healthy ones: no component fails on them.
 
 What is strange was taken by the API server's own validation, so it is what anybody may store.
 """

@@ -25,10 +25,12 @@ def pod(**volume):
     }
 
 
-def test_what_will_not_work_on_its_nodes_is_told():
+def test_warns_of_what_will_not_work_on_the_nodes():
     advise = adviser(config())
-    (told,) = [text for text in advise(pod(medium="Memory"), None, frozenset) if "emptyDir" in text]
-    assert told.startswith("spec.volumes[0].emptyDir.medium: ")
+    (warning,) = [
+        text for text in advise(pod(medium="Memory"), None, frozenset) if "emptyDir" in text
+    ]
+    assert warning.startswith("spec.volumes[0].emptyDir.medium: ")
     assert not [text for text in advise(pod(), None, frozenset) if "emptyDir" in text]
 
 
@@ -55,15 +57,15 @@ def test_an_image_that_windows_nodes_have_is_for_windows(image, on_nodes, warned
     """Lists of manifests have forms for both systems under names that only Linux had once."""
     obj = pod()
     obj["spec"]["containers"][0]["image"] = image
-    told = adviser(config())(obj, None, lambda: frozenset(on_nodes))
-    assert any("one operating system" in text for text in told) is warned
+    warnings = adviser(config())(obj, None, lambda: frozenset(on_nodes))
+    assert any("one operating system" in text for text in warnings) is warned
 
 
 def test_a_build_in_the_name_still_counts():
     obj = pod()
     image = obj["spec"]["containers"][0]["image"] = "mcr.microsoft.com/windows/nanoserver:ltsc2022"
-    told = adviser(config())(obj, None, lambda: frozenset({image}))
-    assert told == adviser(config())(obj, None, frozenset) != []
+    warnings = adviser(config())(obj, None, lambda: frozenset({image}))
+    assert warnings == adviser(config())(obj, None, frozenset) != []
 
 
 @pytest.mark.parametrize("flags", [{"windows_nodes": "0"}])

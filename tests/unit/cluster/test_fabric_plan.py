@@ -110,8 +110,8 @@ STRANGE_CIDRS = [
 @pytest.mark.parametrize("strange", strange_nodes())
 def test_a_strange_node_changes_nothing_for_others(strange):
     good = node("a", "10.244.0.0/24")
-    alone = routes.plan([good], PODS)
-    assert routes.plan([strange, good], PODS).ways == alone.ways
+    without_strange = routes.plan([good], PODS)
+    assert routes.plan([strange, good], PODS).ways == without_strange.ways
     assert "172.31.0.11" in publish.ready_addresses([strange, good])
     real = [IPv4Address("172.31.0.11")]
     assert load_balancer.ways([strange, good], real) == real
@@ -181,8 +181,8 @@ def test_a_route_that_the_kernel_refuses_holds_no_other_up(monkeypatch, caplog):
     good = {IPv4Network("10.244.0.0/24"): IPv4Address("172.31.0.11")}
     assert kept._written["tor"] == good
     assert any("10.244.0.0/24" in what for what in kept._sockets["tor"].done)
-    told = [row for row in caplog.records if row.message == "route refused"]
-    assert len(told) == len(kept._places)  # once in each place
+    logged = [row for row in caplog.records if row.message == "route refused"]
+    assert len(logged) == len(kept._places)  # once in each place
     nodes[1] = node("b", "10.244.1.0/24", "172.31.0.12")
     nodes[1]["metadata"]["resourceVersion"] = "3"
     kept._nodes.observe(nodes[1])

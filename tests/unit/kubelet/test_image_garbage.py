@@ -1,4 +1,4 @@
-"""Image garbage collection: when, which and in what order; what users are told.
+"""Image garbage collection: when it runs, which images it removes, and what it reports.
 
 Source: kubernetes v1.34 pkg/kubelet/images/image_gc_manager_test.go.
 """

@@ -51,7 +51,7 @@ class Scene:
             self.clock,
             self.run,
             changed=self.changed,
-            told=lambda kind, result: self.failures.append(kind),
+            report=lambda kind, result: self.failures.append(kind),
             **{f"was_{key}": value for key, value in known.items()},
         )
 

@@ -1,4 +1,4 @@
-"""CPU and memory of running pods: allocated, put to containers, told of."""
+"""In-place resize of running pods: allocation, applying it to containers, status."""
 
 from __future__ import annotations
 

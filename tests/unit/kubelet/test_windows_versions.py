@@ -82,19 +82,19 @@ def test_configz_tells_what_allocatable_memory_comes_from(platform):
     """As upstream's test/e2e/windows/memory_limits.go adds it up."""
     config = configured(platform, client_ca="/ca", cluster_dns=("10.96.0.10",), max_pods=7,
                         static_pod_path="/m")  # fmt: skip
-    told = configz.configuration(config)["kubeletconfig"]
-    memory = quantity.subtract(str(8 << 30), told["kubeReserved"]["memory"])
-    memory = quantity.subtract(memory, told["evictionHard"]["memory.available"])
+    settings = configz.configuration(config)["kubeletconfig"]
+    memory = quantity.subtract(str(8 << 30), settings["kubeReserved"]["memory"])
+    memory = quantity.subtract(memory, settings["evictionHard"]["memory.available"])
     assert quantity.value(memory) == quantity.value(allocatable(config)["memory"])
-    assert (told["maxPods"], told["clusterDNS"], told["nodeStatusUpdateFrequency"]) == (
+    assert (settings["maxPods"], settings["clusterDNS"], settings["nodeStatusUpdateFrequency"]) == (
         7, ["10.96.0.10"], "10s",
     )  # fmt: skip
-    assert told["authentication"] == {
+    assert settings["authentication"] == {
         "x509": {"clientCAFile": "/ca"},
         "webhook": {"enabled": True, "cacheTTL": "1m0s"},
         "anonymous": {"enabled": False},
     }
-    assert (told["staticPodPath"], "kind" in told) == ("/m", False)
+    assert (settings["staticPodPath"], "kind" in settings) == ("/m", False)
 
 
 @pytest.mark.reproduces(

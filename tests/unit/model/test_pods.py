@@ -160,7 +160,7 @@ def test_preferred_affinity_adds_weights() -> None:
         ("1", "1", "1", "", 1000),
         ("2", "1", "1", "Deferred", 2000),
         ("2", "1", "1", "Infeasible", 1000),
-        ("1", "2", "2", "", 2000),  # it was told to shrink, and the node has not seen it
+        ("1", "2", "2", "", 2000),  # a shrink that the node has not seen yet
         ("1", "1", "2", "", 2000),
     ],
 )

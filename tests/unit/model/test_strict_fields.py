@@ -1,4 +1,4 @@
-"""Strict field validation tells errors in the order of the document, as upstream."""
+"""Strict field validation reports errors in document order, as upstream."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from muntin.model.resources import CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, Res
 TYPES = schema.load("1.34")
 
 
-def told(text: str, resource: Resource = DEPLOYMENTS) -> list[str]:
+def reported(text: str, resource: Resource = DEPLOYMENTS) -> list[str]:
     return strict_fields.of_json(TYPES, TYPES.type_of(resource), text.encode())
 
 
 def test_unknown_and_duplicate_fields_are_told_in_the_order_of_the_document() -> None:
     """Upstream: "should detect unknown and duplicate fields of a typed object"."""
-    assert told("""{
+    assert reported("""{
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "d", "labels": {"app": "nginx", "app": "x"}},
         "spec": {
@@ -42,7 +42,7 @@ def test_unknown_and_duplicate_fields_are_told_in_the_order_of_the_document() ->
 
 
 def test_a_value_that_a_later_one_replaces_is_looked_at() -> None:
-    assert told('{"spec": {"a": 1}, "spec": {"b": 1}}') == [
+    assert reported('{"spec": {"a": 1}, "spec": {"b": 1}}') == [
         'unknown field "spec.a"', 'duplicate field "spec"', 'unknown field "spec.b"'
     ]  # fmt: skip
 
@@ -53,15 +53,15 @@ def test_values_of_any_type_have_no_unknown_fields() -> None:
     versions = f'[{{"schema": {{"openAPIV3Schema": {schema}}}}}]'
     text = f'{{"metadata": {{"managedFields": {managed}}}, "spec": {{"versions": {versions}}}}}'
     place = "spec.versions[0].schema.openAPIV3Schema.properties.a.items"
-    assert told(text, CUSTOM_RESOURCE_DEFINITIONS) == [f'unknown field "{place}.odd"']
+    assert reported(text, CUSTOM_RESOURCE_DEFINITIONS) == [f'unknown field "{place}.odd"']
 
 
 def test_a_hundred_errors_at_most() -> None:
     fields = ", ".join(f'"x{number}": 1' for number in range(200))
-    assert len(told(f"{{{fields}}}")) == 100
+    assert len(reported(f"{{{fields}}}")) == 100
 
 
 @pytest.mark.parametrize("text", ["{", '{"a":' * 5000 + "1" + "}" * 5000])
 def test_what_is_not_json(text: str) -> None:
     with pytest.raises(Undecodable, match="the body is not JSON"):
-        told(text)
+        reported(text)

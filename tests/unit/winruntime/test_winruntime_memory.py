@@ -1,4 +1,4 @@
-"""What Wine takes at the start of a container is neither in its limit nor in its usage."""
+"""The memory that Wine uses at startup does not count towards a container's limit and usage."""
 
 from __future__ import annotations
 

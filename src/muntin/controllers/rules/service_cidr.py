@@ -137,13 +137,13 @@ def _ready(obj: Object, now: float, reason: str) -> list[Action]:
     text = _IN_USE if reason else "Kubernetes Service CIDR is ready"
     row = {"type": "Ready", "status": wanted, "reason": reason, "message": text}
     pods.set_condition(conditions, row, times.text_of(now))
-    told = Told(
+    event = Told(
         about=obj, reason="", message="", failure_reason="KubernetesServiceCIDRError",
         failure_message=f"The ServiceCIDR Status can not be set to Ready={wanted}",
     )  # fmt: skip
     name = obj["metadata"]["name"]
     patch = {"status": {"conditions": conditions}}
-    return [Patch(resource=SERVICE_CIDRS, name=name, patch=patch, subresource="status", told=told)]
+    return [Patch(resource=SERVICE_CIDRS, name=name, patch=patch, subresource="status", told=event)]
 
 
 _IN_USE = (

@@ -163,4 +163,4 @@ class HttpServer:
 
 def _bind_private(sock: socket.socket, path: str) -> None:
     sock.bind(path)
-    Path(path).chmod(0o600)  # nobody can connect before it listens
+    Path(path).chmod(0o600)  # before it listens: no client can connect earlier

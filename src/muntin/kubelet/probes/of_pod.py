@@ -79,7 +79,7 @@ class PodProbes:
                 log.exception("probe failed", **fields(pod=object_ref(self._pod())))
                 return Result(False, repr(err), errored=True)
 
-        def told(kind: str, result: Result) -> None:
+        def report(kind: str, result: Result) -> None:
             if result.event is not None:
                 reason, message = result.event
                 message = f"{kind.capitalize()} {message}"
@@ -91,7 +91,7 @@ class PodProbes:
             context.clock,
             run,
             changed=self._changed,
-            told=told,
+            report=report,
             was_started=bool(known.get("started")),
             was_ready=bool(known.get("ready")),
         )

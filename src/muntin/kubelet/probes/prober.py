@@ -20,12 +20,12 @@ FIRST_RETRY_S = 0.03
 RETRY_GROWTH = 1.3
 
 Run = Callable[[Mapping[str, Any]], Awaitable[Result]]
-Told = Callable[[str, Result], None]
+Report = Callable[[str, Result], None]
 
 
 class Prober:
-    """``changed`` is called when :attr:`health` says something new, ``told`` for each result that
-    makes an event."""
+    """``changed`` is called when :attr:`health` changes, ``report`` for each result that should
+    be an event."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Prober:
         run: Run,
         *,
         changed: Callable[[], None],
-        told: Told,
+        report: Report,
         was_started: bool = False,
         was_ready: bool = False,
     ) -> None:
@@ -45,7 +45,7 @@ class Prober:
         self._clock = clock
         self._run_probe = run
         self._changed = changed
-        self._told = told
+        self._report = report
         self._probes = {
             kind: container[f"{kind}Probe"]
             for kind in ("startup", "liveness", "readiness")
@@ -128,7 +128,7 @@ class Prober:
 
     def _count(self, kind: str, result: Result) -> None:
         if result.event is not None:
-            self._told(kind, result)
+            self._report(kind, result)
         if result.errored:
             return
         if self._verdicts[kind].add(result.passed):

@@ -256,7 +256,7 @@ def _converted(obj: Any, source: Resource, target: Resource) -> Object | None:
         problem: object = f"{type(obj).__name__} instead of an object"
     except Exception as err:
         problem = repr(err)
-    log.warning("an object was left out", **fields(resource=source.plural, error=problem))
+    log.warning("object skipped", **fields(resource=source.plural, error=problem))
     return None
 
 

@@ -31,7 +31,7 @@ YIELD_EVERY = 50
 """Objects of a list taken in before others may run; about a millisecond's worth."""
 
 MOST_COMPLAINTS = 1000
-"""Objects remembered as already complained of."""
+"""Objects remembered as already reported."""
 BOOKMARK = "BOOKMARK"
 
 FAILURES = PROCESS.add(
@@ -46,9 +46,9 @@ Indexer = Callable[[Object], Iterable[str]]
 
 
 class Handler(Protocol):
-    """Told of every change, in order, synchronously; must return at once.
+    """Called for every change, in order and synchronously; must return at once.
 
-    What it raises is logged and counted; other handlers and objects are told all the same.
+    Its exceptions are logged and counted, and do not affect other handlers and objects.
     """
 
     def on_add(self, obj: Object) -> None:
@@ -296,7 +296,7 @@ class Informer:
             self._tell(handler, old, None)
 
     def _tell(self, handler: Handler, old: Object | None, new: Object | None) -> None:
-        """Tell ``handler`` of one change; what it raises concerns this object only."""
+        """Call ``handler`` for one change; its exceptions affect this object only."""
         try:
             if new is None:
                 handler.on_delete(old or {})
@@ -305,14 +305,14 @@ class Informer:
             else:
                 handler.on_update(old, new)
         except Exception as err:
-            self._complain("a handler failed on an object", new or old or {}, err)
+            self._complain("handler failed", new or old or {}, err)
 
     def _values(self, indexer: Indexer, obj: Object) -> Iterable[str]:
-        """What ``indexer`` says of ``obj``; nothing when it fails."""
+        """The index values of ``obj``; none if ``indexer`` fails."""
         try:
             return list(indexer(obj))
         except Exception as err:
-            self._complain("an object could not be indexed", obj, err)
+            self._complain("object not indexed", obj, err)
             return ()
 
     def _is_whole(self, obj: Object) -> bool:
@@ -329,7 +329,7 @@ class Informer:
             and isinstance(meta.get("resourceVersion") or "", str)
         ):
             return True
-        self._complain("an object without valid metadata is ignored", obj, None)
+        self._complain("object without valid metadata ignored", obj, None)
         return False
 
     def _complain(self, message: str, obj: Object, err: Exception | None) -> None:

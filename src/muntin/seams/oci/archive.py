@@ -211,7 +211,7 @@ def open_archive(path: Path, limits: Limits = LIMITS) -> Iterator[Archive]:
     """The archive at ``path``: a folder, or a tar file, compressed or not.
 
     Raises:
-        Invalid: it is neither, or damaged, or passes a limit.
+        Invalid: it is not an archive, is damaged, or exceeds a limit.
         Unavailable: there is no room to decompress it.
     """
     if path.is_dir():

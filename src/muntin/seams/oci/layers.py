@@ -2,8 +2,8 @@
 
 Only ``Files/`` is taken (``Hives/`` and ``UtilityVM/`` have no meaning here). Windows does not
 tell ``System32`` from ``system32`` but Linux does, so each name takes the case that it already
-has in the layers below. Deleted files become overlayfs whiteouts. A layer comes from a stranger:
-it is read within limits, and nothing of it is followed to another place.
+has in the layers below. Deleted files become overlayfs whiteouts. Layers are untrusted input: they
+are read within limits, and their links are not followed.
 Source: opencontainers/image-spec v1.1 layer.md; hcsshim internal/wclayer (layer form).
 """
 
@@ -167,7 +167,7 @@ class _Layer:
         whiteout = path.name.startswith(_WHITEOUT)
         name = path.name.removeprefix(_WHITEOUT)
         if name in ("", ".", ".."):
-            raise Invalid(f"entry {member.name!r} deletes no name")
+            raise Invalid(f"entry {member.name!r} is a whiteout without a file name")
         target = self._root / self._folding.fold(path.parent / name)
         if not (member.isdir() and not whiteout and _is_folder(target)):
             _remove(target)
@@ -227,7 +227,7 @@ class _Layer:
         folded = self._folding.fold(path)
         if self._base is not None and not self._is_in_a_layer(folded):
             if not (self._base / folded).is_file():
-                raise Invalid(f"hard link to {name!r}, which is not there")
+                raise Invalid(f"hard link to {name!r}, which does not exist")
             self._charge((self._base / folded).stat().st_size)
             shutil.copyfile(self._base / folded, target)
             return
@@ -238,8 +238,8 @@ class _Layer:
             try:
                 status = os.fstat(source)
                 if not stat.S_ISREG(status.st_mode):
-                    raise Invalid(f"hard link to {name!r}, which is no regular file")
-                if root == self._root:  # nobody else changes it meanwhile
+                    raise Invalid(f"hard link to {name!r}, which is not a regular file")
+                if root == self._root:  # no other process changes it
                     os.link(root / folded, target, follow_symlinks=False)
                 else:
                     self._charge(status.st_size)
@@ -247,7 +247,7 @@ class _Layer:
             finally:
                 os.close(source)
             return
-        raise Invalid(f"hard link to {name!r}, which is not there")
+        raise Invalid(f"hard link to {name!r}, which does not exist")
 
     def _is_in_a_layer(self, path: PurePosixPath) -> bool:
         return any(os.path.lexists(root / path) for root in (self._root, *self._lowers))

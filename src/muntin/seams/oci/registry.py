@@ -202,6 +202,6 @@ def _redirect(
         target = urljoin(url, headers.get("location", ""))
         same_host = urlsplit(target).netloc == urlsplit(url).netloc
     except ValueError as err:
-        raise Unavailable(f"{url}: redirected to what is no URL: {err}") from err
+        raise Unavailable(f"{url}: redirected to an invalid URL: {err}") from err
     kept = {k: v for k, v in sent.items() if same_host or k != "Authorization"}
     return target, kept

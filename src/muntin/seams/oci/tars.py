@@ -1,8 +1,8 @@
-"""Tar files from strangers: entries one by one, from any compression, within limits.
+"""Reads untrusted tar files with any compression, entry by entry, within limits.
 
-Nothing in the file decides how much memory, time or disk reading it takes: headers, entries, bytes
-and the ratio of compression have limits, sparse files are refused, and the stream is only read
-forward. Source: pax(1); GNU tar's manual "Basic Tar Format".
+The file cannot make reading take unbounded memory, time or disk space: headers, entries, bytes and
+the compression ratio have limits, sparse files are refused, and the stream is only read forward.
+Source: pax(1); GNU tar's manual "Basic Tar Format".
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DAMAGED = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``free_bytes`` may come of any file, further ones only ``ratio`` for each compressed byte."""
+    """A file may decompress to ``free_bytes`` plus ``ratio`` bytes for each compressed byte."""
 
     entries: int = 500_000
     total_bytes: int = 64 << 30
@@ -59,7 +59,7 @@ class _Readable(Protocol):
 
 
 class Stream:
-    """The decompressed bytes of ``file``, whose compression its first bytes tell.
+    """The decompressed bytes of ``file``; the compression is detected by its first bytes.
 
     Raises:
         Invalid: from :meth:`read`: it is damaged, or has more bytes than allowed.
@@ -83,7 +83,7 @@ class Stream:
             raise Invalid(f"cannot be decompressed: {err}") from err
         self._count += len(data)
         if self._count > self._most:
-            raise Invalid(f"more than {self._most} bytes come out of it")
+            raise Invalid(f"it decompresses to more than {self._most} bytes")
         self._sha.update(data)
         return data
 

@@ -1,4 +1,4 @@
-"""Copies of a store's file: made while the store is in use, and checked before they are used."""
+"""Copies of a store's file, made while the store is in use and checked before they are used."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _BUSY_S = 10.0
 
 
 def copy(source: Path, target: Path) -> int:
-    """Copy the store in ``source`` to the new file ``target``; gives the newest revision in it.
+    """Copy the store in ``source`` to the new file ``target``; returns its newest revision.
 
-    The copy is the state of one moment, for this process' user alone (0600), one file, synced to
-    disk, and checked. ``target`` appears when all of this is done. Writers go on meanwhile. Until
-    then all happens in the folder of ``source``, where nobody else may write.
+    The copy is a consistent snapshot in one file, mode 0600, synced to disk and checked. Writers
+    continue meanwhile. ``target`` appears only when the copy is complete; until then, the copy is
+    in the folder of ``source``, where no other user may write.
 
     Raises:
         NotFound: there is no store in ``source``.
@@ -48,7 +48,7 @@ def copy(source: Path, target: Path) -> int:
 
 
 def put_back(source: Path, target: Path) -> int:
-    """Make the new file ``target`` of a copy ``source``, checked; gives the newest revision in it.
+    """Check the copy ``source`` and write it to the new file ``target``; returns its revision.
 
     Raises:
         NotFound, Invalid: ``source`` cannot be used.
@@ -75,12 +75,12 @@ def put_back(source: Path, target: Path) -> int:
 
 def _refused(target: Path, err: OSError) -> MuntinError:
     if isinstance(err, FileExistsError):
-        return AlreadyExists(f"{target} is there already\nchoose another file, or remove it")
+        return AlreadyExists(f"{target} exists already\nchoose another file, or remove it")
     return Unavailable(f"{target} cannot be written: {err.strerror}")
 
 
 def check(path: Path) -> int:
-    """The newest revision of the store in ``path``, whose every page has been looked at.
+    """Check every page of the store in ``path``; returns its newest revision.
 
     Raises:
         NotFound: there is no such file.
@@ -118,7 +118,7 @@ def _back_up(source: Path, target: Path) -> None:
             reading.execute("BEGIN")
             reading.execute(_NEWEST).fetchone()  # raises where it is locked; backup() waits
             reading.backup(writing)
-            # The copy names the mode of its source, in which it would be three files.
+            # The copy has its source's journal mode, WAL, which uses three files.
             writing.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.DatabaseError as err:
         raise _translated(source, target, err) from err
@@ -128,9 +128,9 @@ def _translated(source: Path, target: Path, err: sqlite3.DatabaseError) -> Munti
     code = err.sqlite_errorcode & 0xFF  # without what extends it
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Unavailable(
-            f"{source} is locked: the control plane opened it while its disk was full\n"
-            "end the control plane's process (muntin status has its id) when there is room: "
-            "it is started again at once"
+            f"{source} is locked, because the control plane opened it on a full disk\n"
+            "free some space, then kill the control plane's process (see `muntin status`): "
+            "it restarts at once"
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return Invalid(f"{source} is damaged, or not a store: {err}")

@@ -73,18 +73,18 @@ class _Stop:
 
 @dataclass(frozen=True, slots=True)
 class StoreFile:
-    """The store's file. ``alone``: opened without memory shared with other processes, a file which
-    a full disk has no room for. No other process can open it then, not even for reading.
+    """The store's file. ``exclusive``: opened without the shared memory file, for which a full disk
+    has no room. Other processes cannot open the store then, not even for reading.
 
     Source: https://www.sqlite.org/vfs.html, "unix-excl".
     """
 
     path: Path
-    alone: bool = False
+    exclusive: bool = False
 
     def connect(self) -> sqlite3.Connection:
         """A connection, with the schema made."""
-        where = f"{self.path.absolute().as_uri()}{'?vfs=unix-excl' if self.alone else ''}"
+        where = f"{self.path.absolute().as_uri()}{'?vfs=unix-excl' if self.exclusive else ''}"
         connection = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -97,14 +97,14 @@ class StoreFile:
         return connection
 
     def explained(self, failure: Exception) -> str:
-        """What ``failure`` says, or that the disk is full, where it is."""
+        """The message of ``failure``; on a full disk, one that says so and where."""
         if isinstance(failure, sqlite3.Error) and disk.is_full(self.path.parent):
             return f"the disk of the cluster's state is full: no room in {self.path.parent}"
         return str(failure)
 
 
 def opened(path: Path) -> tuple[StoreFile, sqlite3.Connection]:
-    """The file at ``path``, for its owner alone, in the way in which it can be opened now.
+    """Open the file at ``path``, mode 0600; on a full disk, exclusively.
 
     Raises:
         sqlite3.Error, OSError: it cannot be opened.
@@ -119,7 +119,7 @@ def opened(path: Path) -> tuple[StoreFile, sqlite3.Connection]:
     except sqlite3.OperationalError:
         if not disk.is_full(path.parent):
             raise
-    file = StoreFile(path, alone=True)
+    file = StoreFile(path, exclusive=True)
     log.warning("store opened on a full disk", **fields(path=path))
     return file, file.connect()
 

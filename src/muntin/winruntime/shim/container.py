@@ -58,7 +58,7 @@ class Shim:
         self._pid = 0
         self._status: int | None = None
         self._is_held = bool(task["start_file"])
-        """Whether wcinit has yet to be told to let the program run."""
+        """Whether wcinit still waits for permission to run the program."""
 
     def run(self) -> None:
         error = self._start()

@@ -1,9 +1,9 @@
-"""What a container's programs tell the runtime: a socket and a file that they inherit.
+"""How a container's programs report to the runtime: a socket and a file that they inherit.
 
-Nothing of it has a name inside the container, so nothing there can be replaced by a link or a
-FIFO. A program has the descriptors ``CONTROL_FD`` (one end of a SOCK_SEQPACKET pair) and, under
-Wine, ``START_FD`` (a sealed file that says what wcinit.exe is to start). The container may write
-whatever it likes to the socket: it is read without blocking, a few short messages at most.
+They have no names inside the container, so they cannot be replaced by links or FIFOs. A program has
+the descriptors ``CONTROL_FD`` (one end of a SOCK_SEQPACKET pair) and, under Wine, ``START_FD`` (a
+sealed file that says what wcinit.exe is to start). The container may write whatever it likes to the
+socket: it is read without blocking, a few short messages at most.
 
 Messages of wcinit.exe: ``started N`` (0, or the Windows error) once the program is ready to run;
 wcinit waits for an answer of one byte before it lets the program run. ``N`` or ``failed N`` at
@@ -95,7 +95,7 @@ class Control:
 
 
 def sealed(data: bytes) -> int:
-    """A descriptor of a file in memory that has ``data``; nobody can change it."""
+    """A descriptor of a sealed, immutable file in memory with ``data``."""
     fd = os.memfd_create("start", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     view = memoryview(data)
     while view:

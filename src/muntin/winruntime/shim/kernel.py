@@ -115,7 +115,7 @@ def user_namespace(first: int, size: int) -> Iterator[int]:
 
 @contextmanager
 def mount_namespace() -> Iterator[None]:
-    """Run the block in a mount namespace of its own, whose mounts nobody else sees.
+    """Run the block in a private mount namespace.
 
     The process must have a single thread.
     """

@@ -1,8 +1,8 @@
-"""Memory of a container while it starts: what Wine itself took is set apart from its limit.
+"""Excludes the memory that Wine uses at startup from a container's limit and usage.
 
-A Windows program needs Wine's server and services beside it, which stand for parts of Windows
-that no limit of a container has. They are up when the program is about to run: what they take
-then is added to the limit, and left out of what the container is said to use.
+A Windows program needs Wine's server and services, which stand for parts of Windows that do not
+count towards a container's limit. They run before the program starts: the memory that they use then
+is added to the limit and subtracted from the reported usage.
 """
 
 from __future__ import annotations
