@@ -184,6 +184,8 @@ def kind_of(mode: int) -> str:
 
 
 def _open(root: Path | int, path: str, flags: int, mode: int, resolve: int) -> int:
+    if "\0" in path:  # the kernel would read it to there, and open something else
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
     how = _OpenHow(flags | os.O_CLOEXEC, mode, resolve)
     with _root(root) as top:
         for attempt in range(_RETRIES):

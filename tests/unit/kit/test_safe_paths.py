@@ -66,6 +66,13 @@ def test_open_beneath_refuses_links_and_ways_out(root: Path, path: str, code: in
     assert refusal.value.errno == code
 
 
+def test_a_path_with_a_nul_is_not_cut_there(root: Path) -> None:
+    (root / "folder").mkdir(exist_ok=True)
+    for opened in (open_in_root, open_beneath):
+        with pytest.raises(OSError, match="Invalid argument"):
+            opened(root, "folder\0/absent", os.O_PATH)
+
+
 def test_descriptors_close_on_exec(root: Path) -> None:
     fd = open_in_root(root, "folder/key", os.O_RDONLY)
     assert not os.get_inheritable(fd)
