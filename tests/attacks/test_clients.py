@@ -205,7 +205,7 @@ def test_the_token_of_a_pod_opens_nothing(
     assert status in (403, 404), (method, path)
 
 
-def test_nobody_can_be_impersonated(account: Client, anonymous: Client) -> None:
+def test_impersonation_is_refused(account: Client, anonymous: Client) -> None:
     fields = {"Impersonate_User": "admin", "Impersonate_Group": "system:masters"}
     for client in (account, anonymous):
         status, _ = client.send("GET", "/api/v1/secrets", **fields)
@@ -247,7 +247,7 @@ def test_trailers_are_not_headers(admin: Client, account: Client) -> None:
     assert b'"username":"x"' not in answer
 
 
-def test_bodies_of_strangers_are_not_read(anonymous: Client, target: Target) -> None:
+def test_bodies_of_unauthenticated_clients_are_not_read(anonymous: Client, target: Target) -> None:
     """40 connections announce 2.9 MB each and send most of it."""
     before = memory_mib(target, "control-plane")
     head = (
@@ -266,7 +266,7 @@ def test_bodies_of_strangers_are_not_read(anonymous: Client, target: Target) -> 
         assert anonymous.send("GET", "/readyz")[0] == 200
 
 
-def test_slow_connections_keep_no_one_waiting(anonymous: Client) -> None:
+def test_slow_connections_do_not_delay_others(anonymous: Client) -> None:
     with contextlib.ExitStack() as stack:
         for _ in range(100):
             connection = stack.enter_context(anonymous.socket())

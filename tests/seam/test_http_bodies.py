@@ -54,7 +54,7 @@ class Server:
         return reader, writer
 
 
-def test_who_may_not_send_a_body_is_refused_before_it_comes():
+def test_unauthorized_senders_are_refused_before_the_body():
     async def main():
         async with Server() as server:
             reader, writer = await server.connect(LONG % (b"", b"nobody"))
@@ -90,7 +90,7 @@ def test_a_body_that_may_come_is_whole_and_known(chunked):
     run(main())
 
 
-def test_short_bodies_and_those_that_come_at_once_ask_nobody():
+def test_short_and_complete_bodies_do_not_call_the_gate():
     async def main():
         async with Server() as server:
             head = b"POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
@@ -175,7 +175,7 @@ def test_one_user_holds_no_more_than_their_share_and_all_no_more_than_all():
     run(main())
 
 
-def test_headers_of_strangers_are_held_within_their_share():
+def test_unauthenticated_headers_share_a_budget():
     async def main():
         async with Server(Limits(head=SIZE, held_of_user=2 * SIZE)) as server:
             head = b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 2 * FREE

@@ -366,8 +366,8 @@ def test_images_as_volumes(tmp_path: Path) -> None:
         await bench.create("web", {"volumeMounts": [mount]}, volumes=volumes)
         await bench.until("web", is_running)
         mounts = bench.fake.requests("CreateContainer")[0]["config"]["mounts"]
-        (found,) = [row for row in mounts if row.get("image")]
-        assert found == {
+        (variants,) = [row for row in mounts if row.get("image")]
+        assert variants == {
             "container_path": "C:\\v",
             "image": {"image": bench.fake.images[IMAGE], "user_specified_image": IMAGE},
             "image_sub_path": "a/b",
@@ -536,9 +536,9 @@ def test_strange_pods_hold_up_no_other(tmp_path: Path) -> None:
         plain = [obj for resource, obj in strange.plain_objects() if resource is PODS]
         for number, obj in enumerate(plain):
             obj["spec"] |= {"nodeName": NODE, "automountServiceAccountToken": False}
-            found = strange.variants(schema, PODS, obj, most=40, seed=number)
+            variants = strange.variants(schema, PODS, obj, most=40, seed=number)
             secretless = {**obj, "spec": {**obj["spec"], "imagePullSecrets": [{}]}}
-            for index, (_, pod) in enumerate([*found, ("no name", secretless)]):
+            for index, (_, pod) in enumerate([*variants, ("no name", secretless)]):
                 pod["metadata"] = {**pod["metadata"], "name": f"strange-{number}-{index}"}
                 with contextlib.suppress(MuntinError):
                     await bench.client.create(PODS, pod, "default")

@@ -53,7 +53,7 @@ def test_copies_under_load_are_prefixes_of_what_was_written(tmp_path):
     assert len(set(copies.values())) > 1, "nothing was written between the copies"
 
 
-def test_the_files_of_a_store_are_for_their_owner_alone(tmp_path):
+def test_only_the_owner_can_read_a_stores_files(tmp_path):
     (tmp_path / "db").touch(0o644)
 
     async def run() -> None:

@@ -1,8 +1,8 @@
-"""Every task is under supervision, or stands in the list of those that end by themselves.
+"""Every task is supervised, or is in the list of short tasks.
 
-A task of ``asyncio.create_task`` or of a ``TaskGroup`` that fails unseen ends its siblings, or
-nobody hears of it. What is listed here belongs to one request, connection or step, whose caller
-waits for it and meets its exception.
+When a task of ``asyncio.create_task`` or of a ``TaskGroup`` fails, it ends its siblings, or its
+exception is lost. The tasks listed here belong to one request, connection or step, whose caller
+awaits them and sees their exceptions.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def test_no_task_is_started_past_supervision() -> None:
         for path in sorted(ROOT.rglob("*.py"))
         if (lines := list(starts(path)))
     }
-    strangers = {name: lines for name, lines in direct_starts.items() if name not in OF_ONE_CALL}
-    assert strangers == {}, "use muntin.kit.supervised, or say here why the caller meets errors"
+    unsupervised = {name: rows for name, rows in direct_starts.items() if name not in OF_ONE_CALL}
+    assert unsupervised == {}, "use muntin.kit.supervised, or say here why the caller sees errors"
     assert OF_ONE_CALL.keys() - direct_starts.keys() == set(), "no longer needed here"
 
 

@@ -89,7 +89,7 @@ class Store:
         try:
             os.posix_fallocate(self._file, 0, size)
         except OSError as err:
-            raise Unavailable(f"{self._path}: no room for a change: {err.strerror}") from err
+            raise Unavailable(f"{self._path}: no room for the change: {err.strerror}") from err
         self._size = size
 
     def close(self) -> None:

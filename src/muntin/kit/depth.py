@@ -1,4 +1,4 @@
-"""One limit for how deep maps and lists nest in whatever comes from outside.
+"""The nesting limit of maps and lists in untrusted input.
 
 Code that walks a value recurses once or several times for each level, and orjson writes at most 254
 levels. What is read with at most `MAX_DEPTH` levels can be walked, wrapped in a list, and written.

@@ -1,4 +1,4 @@
-"""Whether a file system has room, and errors that say it has not."""
+"""Detects full file systems, and the errors that they cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole numbers in texts from outside: ASCII digits and a range, and one error for all others.
+"""Parses untrusted integers: ASCII digits within a range, otherwise a single error type.
 
 `str.isdigit` is true for ``²``, which `int` refuses; `int` takes ``1_0``, spaces and digits of
 other scripts, and raises ValueError for more than 4,300 digits. So no other module calls

@@ -1,4 +1,4 @@
-"""URLs from outside: split in one place, with one error for all that `urllib` finds wrong.
+"""Parses untrusted URLs in one place, with a single error type for all errors of `urllib`.
 
 `urllib.parse.urlsplit` raises ValueError for some hosts at once, and for a port only when it is
 asked for.
@@ -14,7 +14,7 @@ _SHOWN = 200
 
 
 class NotAUrl(Invalid, ValueError):
-    """A text that is no URL."""
+    """The text is not a URL."""
 
 
 def split(url: str) -> SplitResult:

@@ -1,4 +1,4 @@
-"""A pod's own cgroup: how many processes it may have, and its removal. Linux only.
+"""A pod's cgroup: its pids limit and its removal. Linux only.
 
 Source: Linux Documentation/admin-guide/cgroup-v1/pids.rst and cgroup-v2.rst "PID".
 """

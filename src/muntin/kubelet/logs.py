@@ -18,7 +18,7 @@ from muntin.kubelet.node_files import NodeFiles, closing
 
 BLOCK = 32 * 1024
 MAX_LINE_BYTES = 1024 * 1024
-"""Runtimes cut lines at 16 KiB: what is longer is not a log, and is left out."""
+"""Runtimes split lines at 16 KiB; longer lines do not come from a runtime and are skipped."""
 POLL_S = 0.1
 
 Opener = Callable[[], BinaryIO]

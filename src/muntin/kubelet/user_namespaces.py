@@ -1,4 +1,4 @@
-"""User namespaces of pods on Linux nodes (``hostUsers: false``): their ids, and who can have them.
+"""User namespaces of pods on Linux nodes (``hostUsers: false``): id ranges and runtime support.
 
 Source: kubernetes v1.34 pkg/kubelet/userns/userns_manager.go, KEP 127.
 """

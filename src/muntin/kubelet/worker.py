@@ -123,7 +123,7 @@ class PodWorker:
 
     @property
     def is_deferred(self) -> bool:
-        """Whether a resize of the pod waits for others to give something back."""
+        """Whether a resize of the pod waits for other pods to release resources."""
         return self._resizer.is_deferred
 
     @property

@@ -1,7 +1,7 @@
-"""The layers of one image while it is pulled or loaded: all of them are kept, or none.
+"""Stages the layers of an image while it is pulled or loaded: all of them are kept, or none.
 
-Each pull has a folder of its own beside the layers, so that two pulls of one layer do not meet.
-Its name has the process that made it: what a killed one left is removed at the next start.
+Each pull has its own folder beside the layers, so concurrent pulls of a layer do not conflict. The
+folder's name contains the process id: folders of killed processes are removed at the next start.
 """
 
 from __future__ import annotations

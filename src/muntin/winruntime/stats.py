@@ -16,7 +16,7 @@ from muntin.winruntime.records import ContainerRecord, has_labels
 
 _DISK_LIFE_NS = 10_000_000_000  # walking a writable layer is not free
 _DISK_PART = 20
-"""At most this part of the time goes into walking, however many files a container makes."""
+"""The maximum share of time spent on walking files, however many a container creates."""
 _FS_MOUNT = "C:\\"
 _LEAST_BYTES = 4096  # one page
 

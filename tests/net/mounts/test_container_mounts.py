@@ -270,7 +270,7 @@ def test_a_pod_that_goes_takes_its_mounts_along_and_nothing_else(place: Path) ->
     assert (root / "data/kept").exists()
 
 
-def test_the_nodes_root_shows_logs_and_lets_nobody_change_them(place: Path) -> None:
+def test_the_nodes_root_shows_logs_read_only(place: Path) -> None:
     settings, root = linux_node(place)
     os.close(settings.files.make_folders("/var/log/pods/n_p_u"))
     assert (root / "var/log/pods/n_p_u").is_dir()

@@ -55,7 +55,7 @@ def _capabilities(status: dict[str, str]) -> set[int]:
     return {number for mask in masks for number in range(64) if mask >> number & 1}
 
 
-def test_a_container_is_confined_whoever_it_runs_as() -> None:
+def test_a_container_is_confined_for_every_user() -> None:
     async def test(node: Lab) -> None:
         roots = set()
         for image, uid in ((SERVERCORE, 0), (NANOSERVER, 1000)):

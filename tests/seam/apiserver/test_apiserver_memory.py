@@ -110,7 +110,7 @@ def shown(name, path, method="POST", **headers):
     return replace(request, peer_certificate=named(name), peer_certificate_der=name.encode())
 
 
-def test_only_who_may_ask_may_send_a_long_body():
+def test_only_authorized_users_may_send_a_long_body():
     """The others get what they would get afterwards, audit log and all."""
 
     async def scenario(server, api):

@@ -263,7 +263,7 @@ def test_what_a_deployment_owns_goes_with_it(policy):
     run(scenario)
 
 
-def test_a_circle_of_owners_is_deleted_in_the_foreground():
+def test_a_cycle_of_owners_is_deleted_in_the_foreground():
     """Upstream: "Garbage collector should not be blocked by dependency circle"."""
 
     async def scenario(plane):

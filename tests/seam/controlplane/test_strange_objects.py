@@ -39,7 +39,7 @@ MOST = 2**31 - 1
 
 @pytest.fixture
 def stumbles():
-    """Nothing stumbled by the end of the test."""
+    """No unexpected exception was logged by the end of the test."""
     handler = Stumbles()
     logging.getLogger().addHandler(handler)
     yield handler
@@ -177,7 +177,7 @@ def run(scenario, **kwargs):
     asyncio.run(asyncio.wait_for(main(), 400))
 
 
-def test_strange_objects_stop_nobody(stumbles):
+def test_strange_objects_stop_no_component(stumbles):
     async def scenario(plane):
         await add_namespace(plane, "bounds")
         beside = asyncio.ensure_future(readers(plane.admin))
@@ -222,7 +222,7 @@ def test_strange_objects_stop_nobody(stumbles):
     ],
     ids=["in order", "parallel", "deployment", "replicaset"],
 )
-def test_a_workload_of_two_thousand_million_pods_holds_nobody_up(path, spec, stumbles):
+def test_a_workload_of_two_billion_pods_blocks_no_other(path, spec, stumbles):
     async def scenario(plane):
         await add_namespace(plane, "full")
         quota = {"hard": {"pods": "3"}}

@@ -1,4 +1,4 @@
-"""What a killed supervisor left is gone on with, if it is what it was."""
+"""Processes of a killed supervisor are adopted if they are still the same processes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_record_names_what_still_runs(config, tmp_path, process):
     assert adoption.find(config, place()) == {"lin01": Survivor(0, 4)}
 
 
-def test_a_process_id_that_came_again_is_not_taken(config, tmp_path, process):
+def test_a_reused_process_id_is_not_adopted(config, tmp_path, process):
     table = adopted(tmp_path, process)
     record = adoption.document(table.states.values())
     record["components"][0]["start"] -= 1
@@ -70,7 +70,7 @@ def test_a_process_id_that_came_again_is_not_taken(config, tmp_path, process):
     assert adoption.find(config, place()) == {"lin01": Survivor(0, 0)}
 
 
-def test_what_cannot_be_gone_on_with(config, tmp_path, process, monkeypatch):
+def test_records_that_cannot_be_adopted(config, tmp_path, process, monkeypatch):
     assert adoption.find(config, place()) is None, "there is no record"
     table = adopted(tmp_path, process)
     write(table, version="0.0.1")

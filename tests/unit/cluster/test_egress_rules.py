@@ -92,7 +92,7 @@ def test_the_stored_configuration_keeps_what_is_allowed():
         ("deny: 8.8.8.8", "networking.egress.deny: must be a list"),
     ],
 )
-def test_wrong_lists_are_told_with_their_place(rows: str, message: str):
+def test_invalid_lists_are_reported_with_their_place(rows: str, message: str):
     with pytest.raises(Invalid) as caught:
         of(rows)
     assert message in caught.value.message

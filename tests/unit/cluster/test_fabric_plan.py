@@ -117,7 +117,7 @@ def test_a_strange_node_changes_nothing_for_others(strange):
     assert load_balancer.ways([strange, good], real) == real
 
 
-def test_why_a_node_has_no_routes_is_told():
+def test_why_a_node_has_no_routes_is_logged():
     nodes = [
         node("a", "10.244.0.0/24"),
         node("b", "fd00::/64"),

@@ -1,4 +1,4 @@
-"""Which components do not respond: shown at first, ended when it lasts."""
+"""Components that do not respond are shown first and killed later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def looks(*rounds, patience_s=30.0):
     return [subject.look(said) for said in rounds]
 
 
-def test_one_that_is_silent_is_shown_and_then_ended():
+def test_a_silent_component_is_shown_then_killed():
     verdicts = looks(*({"a": "1 1", "b": f"2 {look}"} for look in range(9)))
     assert [row.hung for row in verdicts] == [[], [], [], [], [], [], [], ["a"], []]
     assert [row.silent.get("a") for row in verdicts[:7]] == [
@@ -44,13 +44,13 @@ def test_patience_may_be_shorter_than_the_time_until_it_is_shown():
     assert [row.hung for row in verdicts] == [[], [], ["a"]]
 
 
-def test_a_word_in_time_begins_the_count_again():
+def test_a_report_in_time_resets_the_count():
     words = ["1 1", "1 1", "1 1", "1 2", "1 2", "1 2"]
     verdicts = looks(*({"a": text} for text in words), patience_s=12.0)
     assert [row.hung for row in verdicts] == [[]] * 6
 
 
-def test_one_that_is_gone_for_a_while_is_forgotten():
+def test_a_missing_component_is_forgotten():
     verdicts = looks(*[{"a": "1 1"}, {}] * 20, patience_s=6.0)
     assert not any(row.hung for row in verdicts)
 

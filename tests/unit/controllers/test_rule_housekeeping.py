@@ -157,7 +157,7 @@ def test_an_owner_that_waits_takes_dependents_that_do_not_block_it():
     assert said(collect(loose, owners=[deleting("foregroundDeletion")])) == ["delete pod a"]
 
 
-def test_a_circle_of_owners_is_unblocked():
+def test_a_cycle_of_owners_is_unblocked():
     waiting = pod("b", deletionTimestamp=at(), finalizers=["foregroundDeletion"])
     actions = collect(
         pod("a", OWNER), owners=[deleting("foregroundDeletion")], dependents=[waiting]

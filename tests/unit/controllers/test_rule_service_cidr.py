@@ -29,7 +29,7 @@ def act(obj, *others, addresses=()):
     return rule.reconcile(snapshot, NOW)
 
 
-def test_a_new_one_is_protected_and_ready():
+def test_a_new_range_is_protected_and_ready():
     actions = act(made("a", "10.1.0.0/24", finalizers=["mine"]))
     assert said(actions) == ["patch servicecidr a"] * 2
     assert actions[0].patch["metadata"]["finalizers"] == ["mine", rule.FINALIZER]
@@ -39,7 +39,7 @@ def test_a_new_one_is_protected_and_ready():
     assert act(made("a", "10.1.0.0/24", conditions=[READY])) == []
 
 
-def test_one_that_is_deleted_waits_for_its_addresses():
+def test_a_deleted_range_waits_for_its_addresses():
     gone = made("a", "10.1.0.0/24", deleted_s=60, conditions=[READY])
     (patch,) = act(gone, addresses=[address("10.1.0.5")])
     (row,) = patch.patch["status"]["conditions"]

@@ -131,7 +131,7 @@ def test_seccomp_profiles(
     assert linux_container_security(pod, container, a_config(version))["seccomp"] == profile
 
 
-def test_the_kubelet_s_default_profile_is_for_who_says_nothing() -> None:
+def test_the_kubelets_default_profile_applies_without_a_profile() -> None:
     silent, loud = {"name": "c"}, {"name": "c", **of_type("Unconfined")}
     config, old = a_config(seccomp_default=True), a_config((1, 24), seccomp_default=True)
     assert linux_container_security(a_pod(silent), silent, config)["seccomp"] == DEFAULT

@@ -127,7 +127,7 @@ def test_age_alone_removes_images_once_the_kubelet_has_run_so_long() -> None:
     assert node.collect(after_s=1) == ["b"]
 
 
-def test_failures_in_a_row_are_told() -> None:
+def test_repeated_failures_emit_an_event() -> None:
     async def run() -> list[str]:
         node = Node("used")
         node.containers = [{"image_ref": "used"}]

@@ -123,7 +123,7 @@ def test_header_values_are_sent_as_utf_8_and_names_may_repeat():
     assert "X-Price: 5 €\r\nX-Price: 6\r\n".encode() in heads[0]
 
 
-def test_what_cannot_be_asked_at_all_is_told_and_not_counted():
+def test_probes_that_cannot_run_are_reported_and_not_counted():
     result = run(http_get("http://a]b:80/", {}, 1.0, "kube-probe/1.34"))
     assert (result.passed, result.errored) == (False, True)
     assert result.event[0] == "Unhealthy"
@@ -223,7 +223,7 @@ def test_any_other_status_fails(number, name):
     assert result.output == f'service unhealthy (responded with "{name}")'
 
 
-def test_errors_of_the_call_are_told_as_upstream_does():
+def test_rpc_errors_have_upstreams_messages():
     async def unknown(message):
         raise GRPCError(Status.NOT_FOUND, "unknown service: a b")
 
@@ -252,7 +252,7 @@ def grpc_of(answer, timeout_s=1):
     return run(main())
 
 
-def test_who_speaks_no_http_2_or_is_not_there_cannot_be_connected_to():
+def test_peers_without_http_2_fail_to_connect():
     async def silent(head, writer):
         await asyncio.sleep(5)
 

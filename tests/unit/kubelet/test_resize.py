@@ -93,7 +93,7 @@ class Bench:
         return {row["type"]: row for row in resized.conditions}
 
 
-def test_a_resize_reaches_the_container_and_is_told() -> None:
+def test_a_resize_is_applied_and_reported() -> None:
     bench = Bench()
     wanted = pod(amounts("1", "200Mi"), 2)
     assert bench.step(wanted) == []
@@ -157,7 +157,7 @@ def test_what_the_node_can_never_give_is_infeasible(
     assert bench.conditions() == {}
 
 
-def test_older_kubelets_tell_and_do_nothing() -> None:
+def test_older_kubelets_ignore_resizes() -> None:
     bench = Bench(linux((1, 32)))
     bench.step(pod(amounts("1"), 2))
     assert bench.resizer.resized() is None
@@ -221,7 +221,7 @@ def test_a_new_kubelet_goes_on_with_what_the_status_says() -> None:
     assert allocated["c"]["limits"] == amounts("500m")["limits"]
 
 
-def test_the_status_tells_resources_and_conditions() -> None:
+def test_the_status_reports_resources_and_conditions() -> None:
     bench = Bench()
     bench.context.cri.failure = "no"
     wanted = pod(amounts("1"), 2)

@@ -78,7 +78,7 @@ def allocatable_memory(platform: Platform) -> str:
 
 @pytest.mark.parametrize("platform", [linux(), node_of(30, "2022", "containerd"),
                                       node_of(31, "2022", "containerd")])  # fmt: skip
-def test_configz_tells_what_allocatable_memory_comes_from(platform):
+def test_configz_explains_allocatable_memory(platform):
     """As upstream's test/e2e/windows/memory_limits.go adds it up."""
     config = configured(platform, client_ca="/ca", cluster_dns=("10.96.0.10",), max_pods=7,
                         static_pod_path="/m")  # fmt: skip

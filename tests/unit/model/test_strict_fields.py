@@ -15,7 +15,7 @@ def reported(text: str, resource: Resource = DEPLOYMENTS) -> list[str]:
     return strict_fields.of_json(TYPES, TYPES.type_of(resource), text.encode())
 
 
-def test_unknown_and_duplicate_fields_are_told_in_the_order_of_the_document() -> None:
+def test_unknown_and_duplicate_fields_are_reported_in_document_order() -> None:
     """Upstream: "should detect unknown and duplicate fields of a typed object"."""
     assert reported("""{
         "apiVersion": "apps/v1", "kind": "Deployment",

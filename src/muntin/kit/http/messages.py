@@ -97,4 +97,4 @@ class Passed:
 
 
 Gate = Callable[[Request], Awaitable[Passed | Answer]]
-"""Asked of a header whose long body is not here yet; an Answer refuses it."""
+"""Called with a header before its long body is received; an Answer refuses the request."""

@@ -101,7 +101,7 @@ class Receiver(asyncio.Protocol):
             self._check_held(self._unfinished if heads == self._heads else len(data))
 
     def _check_held(self, unfinished: int) -> None:
-        """Of a request that is not whole yet: hold no more of it than its sender may have."""
+        """Limit the buffered bytes of an incomplete request to its sender's share."""
         if self._in_head:
             if unfinished + self._head_size > FREE and self._held is None:
                 self._hold(STRANGER, self._limits.head)
@@ -129,7 +129,7 @@ class Receiver(asyncio.Protocol):
             self._budget.give_back(*held)
 
     async def _ask(self, gate: Gate) -> None:
-        """Whether the rest of the body may come."""
+        """Call the gate, which decides whether the rest of the body is received."""
         request = self._request(b"", complete=False)
         try:
             verdict = await gate(request)
@@ -151,7 +151,7 @@ class Receiver(asyncio.Protocol):
         self._resume_reading()
 
     def _forget(self) -> None:
-        """Leave nothing to the garbage collector, which comes seldom: the parser refers to us."""
+        """Break the reference cycle with the parser, as garbage collection runs seldom."""
         self._parser = None
         if self._gating is not None:
             self._gating.cancel()
@@ -266,7 +266,7 @@ class Receiver(asyncio.Protocol):
         self._refuse(413, f"limit is {self._limits.body}")
 
     def _refuse(self, status: int, text: str) -> None:
-        """Answer what was asked before, then ``status``, then close: framing is lost from here."""
+        """Answer earlier requests, then send ``status``, then close: framing is lost from here."""
         self._refuse_with(self._refusal(status, text))
 
     def _refuse_with(self, answer: Response) -> None:

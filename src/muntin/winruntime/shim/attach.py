@@ -27,7 +27,7 @@ READ_BYTES = 64 * 1024
 MAX_BEHIND_BYTES = 8 << 20
 """A user whose connection is that far behind is dropped: the program must not wait for it."""
 MAX_INPUT_BYTES = 1 << 20
-"""Input that waits for a program which does not read; then users are not read from."""
+"""Bytes of input buffered for a program that does not read; beyond it, clients are not read."""
 
 
 class _Client:
