@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import images
+import attack_images as images
 from whole_cluster import Cluster
 
 from muntin.cluster.paths import ClusterPaths

@@ -7,7 +7,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 
-import images
+import attack_images as images
 import pytest
 from attack_lab import CLUSTER_FILE, Target
 from whole_cluster import Cluster

@@ -21,7 +21,7 @@ USERS = re.compile(rf'\.(?:user|http_client|client|issue)\(\s*"([\w:.-]+)",\s*"{
 CERTIFICATES = re.compile(rf'\.pair\(\s*[^,()]+,\s*"([\w:.-]+)",\s*"{GROUP}"')
 # Files of the tests that speak of the group without being in it, each with the reason.
 SPOKEN_OF = {
-    "tests/attacks/test_clients.py": "an impersonation that is refused",
+    "tests/attacks/test_attacks_clients.py": "an impersonation that is refused",
     "tests/docs/test_identities.py": "this file",
     "tests/seam/apiserver/kubectl_world.py": "the subject of the administrator's certificate",
     "tests/seam/apiserver/test_admission_plugins.py": "nobody may ask for a certificate of it",
