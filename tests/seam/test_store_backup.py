@@ -78,7 +78,7 @@ def test_nothing_is_replaced_and_nothing_is_left(tmp_path):
     for source in ("absent", "copy"):
         with pytest.raises(NotFound, match="no such file"):
             sqlite_backup.put_back(tmp_path / source, tmp_path / "other")
-    with pytest.raises(NotFound, match="there is no store"):
+    with pytest.raises(NotFound, match="no store exists there"):
         sqlite_backup.copy(tmp_path / "absent", tmp_path / "other")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "db"]
 

@@ -84,7 +84,7 @@ def _write(files: LinuxNodeFiles, name: str, text: str) -> None:
             with os.fdopen(open_beneath(folder, name, flags, 0o644), "w") as file:
                 file.write(text)
     except OSError as err:  # a pod with the node's root as hostPath may have ruined /etc
-        log.warning("file of the node not written", **fields(path=f"/etc/{name}", error=err))
+        log.warning("node file not written", **fields(path=f"/etc/{name}", error=err))
 
 
 def _holds(folder: int, name: str, text: str) -> bool:

@@ -55,7 +55,7 @@ class LinuxNodeFiles(RootedFiles):
             try:
                 self._show(path, self._state / name)
             except OSError as err:  # a pod with the root as hostPath has put something there
-                log.warning("folder not shown in the node", **fields(path=path, error=err))
+                log.warning("folder not mounted in the node", **fields(path=path, error=err))
 
     def _show(self, path: str, own: Path) -> None:
         os.close(make_folders(self._root, path))

@@ -83,10 +83,10 @@ def _scalar(kind: str, value: int | bytes) -> Any:
             value &= (1 << 64) - 1
             return value - (1 << 64) if value >> 63 else value
         if kind in ("string", "bytes", "double", "float"):
-            raise Invalid(f"protobuf: a number stands where a value of kind {kind} should be")
+            raise Invalid(f"protobuf: expected a value of kind {kind}, got a number")
         return value
     if kind in VARINT_KINDS:
-        raise Invalid(f"protobuf: text stands where a number of kind {kind} should be")
+        raise Invalid(f"protobuf: expected a number of kind {kind}, got bytes")
     if kind == "string":
         return value.decode("utf-8")
     if kind == "double":
@@ -141,7 +141,7 @@ def _decode(table: Table, message: str, data: bytes) -> dict[str, Any]:
 
 def _bytes(name: str, value: int | bytes) -> bytes:
     if isinstance(value, int):
-        raise Invalid(f"protobuf: a number stands in field {name}, which is none")
+        raise Invalid(f"protobuf: expected bytes in field {name}, got a number")
     return value
 
 

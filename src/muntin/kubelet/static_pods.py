@@ -124,7 +124,7 @@ class StaticPods:
             os.close(config.files.make_host_folders(config.static_pod_path))
         except OSError as err:  # a pod with the node's root as hostPath may have ruined it
             path = config.static_pod_path
-            log.warning("folder of static pods not made", **fields(path=path, error=err))
+            log.warning("static pod folder not created", **fields(path=path, error=err))
 
     # -- the folder ----------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ MAXIMUM_WHOLE = 10_000
 _LEAST_QUOTA_US = 1_000  # the kernel's
 _LEAST_SHARES = 2
 MAX_PIDS = 2048
-"""Threads and processes of one container; Windows has no such setting, so every one gets it."""
+"""Threads and processes per container. Windows has no such setting, so all containers get it."""
 
 
 def limits(resources: Mapping[str, Any], cpus: int) -> Limits:

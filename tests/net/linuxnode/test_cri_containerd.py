@@ -186,4 +186,4 @@ def test_images_as_volumes_of_a_containerd_without_them(linux_node: Any, tmp_pat
 
     tmp_path.chmod(0o755)
     on_node(linux_node, test)
-    assert tmp_path.stat().st_mode & 0o077 == 0  # set-uid programs are nobody else's
+    assert tmp_path.stat().st_mode & 0o077 == 0  # other users cannot run set-uid programs

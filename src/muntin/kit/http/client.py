@@ -376,5 +376,5 @@ def _request_head(method: str, target: str, origin: _Origin, headers: Headers, b
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
     except UnicodeEncodeError as err:
         character = err.object[err.start]
-        text = f"{method} {target!r}: the target or a header holds {character!r}, which is no byte"
+        text = f"{method} {target!r}: {character!r} in the target or a header is not Latin-1"
         raise errors.Invalid(text) from err

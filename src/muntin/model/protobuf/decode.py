@@ -101,7 +101,7 @@ def _value(kind: str, value: int | Data) -> Any:
 def _signed(value: int | Data) -> int:
     if not isinstance(value, int):
         if len(value) > _LONGEST_NUMBER:
-            raise Invalid("protobuf: a message or text stands where a number should be")
+            raise Invalid("protobuf: expected a number, got a message or a string")
         return int.from_bytes(value, "little", signed=True)
     return value - (1 << 64) if value >> 63 else value
 

@@ -29,7 +29,7 @@ def copy(source: Path, target: Path) -> int:
         Unavailable: it cannot be read or written now.
     """
     if not source.is_file():
-        raise NotFound(f"{source}: there is no store")
+        raise NotFound(f"{source}: no store exists there")
     try:
         with (
             user_files.opened(target, follow=False) as file,
