@@ -30,7 +30,7 @@ _KERNEL = ("/dev", "/proc", "/sys")
 core_pattern, sysrq-trigger, release_agent and others are ways to run programs on the machine."""
 
 _NOT_SHARED = ("/dev/hugepages", "/dev/mqueue", "/dev/pts", "/dev/shm")
-"""Terminals, queues and memory of the machine's users: a node has folders of its own there."""
+"""Folders of terminals, queues and shared memory, of which each node has its own."""
 
 _OWN = {"/var/lib/kubelet": "kubelet", "/var/log/pods": "pod-logs"}
 """The kubelet's own folders, and their names beside the node's root. containerd resolves paths
@@ -77,7 +77,7 @@ class LinuxNodeFiles(RootedFiles):
         return self._root, _plain(path)[1:] or "."
 
     def open_host(self, path: str, flags: int, mode: int = 0) -> int:
-        """What the machine shares is the machine's; what it lacks there is the node's own."""
+        """Shared folders are the machine's; folders that the machine lacks are the node's own."""
         if _is_shared(path) and not flags & os.O_CREAT:
             with suppress(FileNotFoundError):
                 return open_in_root(Path("/"), _plain(path)[1:], flags)

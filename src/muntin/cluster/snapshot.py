@@ -12,7 +12,7 @@ from muntin.seams.store import sqlite_backup
 
 
 def take(config: ClusterConfig, file: Path) -> int:
-    """Write the objects of ``config`` into the new ``file``; gives the newest revision in it.
+    """Write the objects of ``config`` into the new ``file``; returns its newest revision.
 
     Raises:
         MuntinError: it was not written; the message says why.

@@ -27,7 +27,7 @@ class Walk:
         self.folder = _open("/")
 
     def to_folder(self, follow: bool, make_folders: bool) -> str:
-        """Go to the folder of the file; gives the file's name in it."""
+        """Go to the folder of the file; returns the file's name in it."""
         while self._todo:
             name = self._todo.pop()
             try:

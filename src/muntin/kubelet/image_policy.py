@@ -56,7 +56,7 @@ def unused_too_long(
     limit_s = policy.maximum_age_s
     if not limit_s or now - started_at <= limit_s:
         return []
-    return [one for one in removable(records, now, policy) if now - one.last_used > limit_s]
+    return [row for row in removable(records, now, policy) if now - row.last_used > limit_s]
 
 
 def removable(

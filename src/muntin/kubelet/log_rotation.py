@@ -61,7 +61,7 @@ def _move(folder: int, name: str, target: str) -> None:
 
 
 def _remove_surplus(folder: int, name: str) -> None:
-    rotated = (one for one in os.listdir(folder) if one.startswith(f"{name}."))
+    rotated = (entry for entry in os.listdir(folder) if entry.startswith(f"{name}."))
     for old in surplus(rotated):
         with suppress(FileNotFoundError):
             os.unlink(old, dir_fd=folder)

@@ -45,13 +45,13 @@ class Resized:
 
 def resizable(pod: Object) -> Iterator[Object]:
     """The containers whose resources can be changed while they run."""
-    yield from (one for one in pod["spec"].get("initContainers") or () if is_sidecar(one))
+    yield from (row for row in pod["spec"].get("initContainers") or () if is_sidecar(row))
     yield from pod["spec"]["containers"]
 
 
 def asked(pod: Object) -> dict[str, Resources]:
     """What the spec asks for, by container."""
-    return {one["name"]: one.get("resources") or {} for one in resizable(pod)}
+    return {row["name"]: row.get("resources") or {} for row in resizable(pod)}
 
 
 def restored(pod: Object) -> dict[str, Resources]:
@@ -122,7 +122,7 @@ def needs_restart(container: Object, names: set[str]) -> bool:
 
 
 def infeasible(pod: Object, allocatable: Mapping[str, str], platform: Platform) -> Refusal | None:
-    """Why the node can never give the pod what it asks, or None."""
+    """Why the node can never satisfy the pod's requests, or None."""
     if platform.is_windows:
         return Refusal(INFEASIBLE, "In-place pod resize is not supported on Windows")
     if (pod["metadata"].get("annotations") or {}).get(STATIC, "api") != "api":

@@ -98,7 +98,7 @@ class KubeletServer:
         return tls
 
     async def gate(self, head: Request) -> Passed | Answer:
-        """Only who may ask sends a body."""
+        """Receive bodies only from authorized users."""
         try:
             user = await self._authorizer.check(head)
         except (Unauthenticated, MuntinError):

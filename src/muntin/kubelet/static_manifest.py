@@ -38,7 +38,7 @@ _REFERENCES = (
 
 
 def is_mirror(pod: Mapping[str, Any]) -> bool:
-    """Whether an object of the API stands for a static pod."""
+    """Whether an API object is the mirror of a static pod."""
     return MIRROR in (pod["metadata"].get("annotations") or {})
 
 

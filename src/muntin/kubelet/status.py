@@ -136,7 +136,7 @@ def container_status(spec: Object, view: View, default: Note) -> Status:
 
 
 def _resources(name: str, container_id: str, resized: Resized) -> Status:
-    """What was given to a container, and what it runs with."""
+    """The allocated and actual resources of a container."""
     allocated = resized.allocated[name]
     actual = resized.actual.get(container_id, allocated)
     found: Status = {"resources": {key: row for key, row in actual.items() if row}}

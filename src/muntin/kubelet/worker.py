@@ -523,7 +523,7 @@ class PodWorker:
 
 
 def _unexpected(err: Exception) -> Exception | None:
-    """``err``, counted, if its stack is worth a look: it is none of our own errors."""
+    """``err``, counted, if it is an unexpected exception, whose stack is worth logging."""
     if isinstance(err, MuntinError):
         return None
     supervised.FAILURES.add(("kubelet-pod",))

@@ -92,7 +92,7 @@ def changed(linter: Linter, obj: Any, old: Any, builds: Builds = _NO_BUILDS) -> 
     if not isinstance(old, dict) or not findings:
         return findings
     before = {(one.rule, one.field) for one in of_object(linter, old, builds)}
-    return [one for one in findings if (one.rule, one.field) not in before]
+    return [row for row in findings if (row.rule, row.field) not in before]
 
 
 def _cut(text: str) -> str:

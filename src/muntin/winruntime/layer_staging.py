@@ -40,7 +40,7 @@ class Staging:
         return self._folder / "archive"
 
     async def unpack(self, chain: str, below: Sequence[str], diff_id: str) -> int:
-        """Unpack ``download`` over the layers ``below`` (the lowest first); gives its bytes.
+        """Unpack ``download`` over the layers ``below`` (lowest first); returns its size in bytes.
 
         Raises:
             Invalid, Unavailable: as :func:`layers.unpack`.

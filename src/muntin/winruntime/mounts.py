@@ -96,7 +96,7 @@ def detach_mounts(place: Path) -> None:
 def _show_image(
     mount: Mapping[str, Any], layers: Callable[[str], Sequence[Path]], place: Path
 ) -> Path:
-    """Mount C: of an image, or a folder of it, at or beside ``place``; gives where.
+    """Mount C: of an image, or a folder of it, at or beside ``place``; returns where.
 
     Source: containerd v2.1 internal/cri/server/container_image_mount.go.
     """

@@ -112,7 +112,7 @@ class WarmWine:
 
 
 async def _started(control: Control) -> bool:
-    """Wait until the program says that it runs; gives whether it failed."""
+    """Wait until the program reports that it runs; returns whether it failed."""
     loop, readable = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(control.fileno(), readable.set)
     try:

@@ -40,7 +40,7 @@ def drive_path(path: str) -> PurePosixPath:
 
 
 class HostDrive:
-    """A folder that stands for drive C:.
+    """A folder of the host that emulates drive C:.
 
     Containers can create links and rename files on the drive. So this only looks up names; callers
     open the path inside ``root`` (``muntin.kit.safe_paths``).

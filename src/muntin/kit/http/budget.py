@@ -9,7 +9,7 @@ STRANGER = ""
 
 
 class Budget:
-    """Bytes that are held now. A taker gives back what it took."""
+    """The bytes buffered now. Callers give back what they took."""
 
     def __init__(self, in_all: int, per_user: int) -> None:
         self._in_all = in_all

@@ -115,7 +115,7 @@ def _micro_time(text: str) -> bytes:
 
 
 def _seconds(text: str) -> float:
-    """The moment of a stored time; a text that is none is Go's zero time."""
+    """The moment of a stored time; Go's zero time for an invalid text."""
     try:
         return epoch_s(text)
     except NotATime:

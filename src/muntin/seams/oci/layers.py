@@ -253,7 +253,7 @@ class _Layer:
         return any(os.path.lexists(root / path) for root in (self._root, *self._lowers))
 
     def _charge(self, size: int) -> None:
-        """Copies of files below count, too: a few bytes of tar stand for each of them."""
+        """Copies of files in lower layers count, too: each takes only a few bytes of the tar."""
         self.size_bytes += size
         if self.size_bytes > self._limits.total_bytes:
             raise Invalid(f"it unpacks to more than {self._limits.total_bytes} bytes")

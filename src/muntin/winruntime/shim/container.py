@@ -154,7 +154,7 @@ class Shim:
         self._attached.take_input(os.dup(fd), once=False, terminal=True)
 
     def _wait_for_program(self) -> int:
-        """Wait until the program itself can run; gives the Windows error number if it cannot.
+        """Wait until the program itself can run; returns the Windows error number if it cannot.
 
         One that takes longer than ``START_LIMIT_S`` counts as started, and is let run later.
         """
@@ -165,7 +165,7 @@ class Shim:
         return failure
 
     def _look_at_program(self) -> int:
-        """Let the program run if it is ready now; gives the Windows error number if it is not."""
+        """Let the program run if it is ready now; returns the Windows error number if it is not."""
         if self._control.fileno() not in self._turn(self._control.fileno()):
             return 0
         try:

@@ -106,7 +106,7 @@ def sealed(data: bytes) -> int:
 
 
 def spawn(words: Sequence[str], files: Sequence[int], *, new_session: bool = False) -> int:
-    """Start a program whose descriptor i is ``files[i]``; gives its pid.
+    """Start a program whose descriptor i is ``files[i]``; returns its pid.
 
     It inherits no other descriptor that is close-on-exec, as all of Python's are.
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 WINE_FILE = "wine_bytes"
 """In the container's folder: what Wine took, in decimal."""
 WINE_START_BYTES = 256 << 20
-"""Room beside a memory limit while Wine starts; then what it took is measured and added instead."""
+"""Added to a memory limit while Wine starts; later replaced by the memory that Wine uses."""
 
 
 def settle(folder: str, limit: int, files: Mapping[str, str]) -> None:
