@@ -1,20 +1,20 @@
 """Who runs a cluster, and who is at work on it: locks that end with their process.
 
 The supervisor's lock is a POSIX record lock: its children do not inherit it, and the kernel says
-which process holds it. The lock of ``up`` and ``down`` is a name in the abstract socket space, so
-that it leaves no file.
+which process holds it. The lock of ``up`` and ``down`` is a file that only root can open, so that
+no other user of the machine can hold it; it is removed with the lock.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import socket
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from muntin.cluster import paths
 from muntin.cluster.paths import ClusterPaths
 from muntin.kit import files
 from muntin.kit.errors import Conflict
@@ -60,36 +60,61 @@ def at_work(cluster: str) -> Iterator[None]:
     Raises:
         Conflict: one of them is running.
     """
-    name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    path = paths.RUN_ROOT / f".{ClusterPaths(cluster).identity}.lock"
+    fd = _lock_file(path)
+    if fd is None:
+        message = f"another muntin up or down of cluster {cluster} is running\nwait for its end"
+        raise Conflict(message)
     try:
-        try:
-            name.bind(f"\0muntin/{ClusterPaths(cluster).identity}")
-        except OSError as err:
-            message = f"another muntin up or down of cluster {cluster} is running\nwait for its end"
-            raise Conflict(message) from err
         yield
     finally:
-        name.close()
+        path.unlink(missing_ok=True)
+        os.close(fd)
+        with suppress(OSError):
+            path.parent.rmdir()  # only if nothing else is in it
 
 
-def own(paths: ClusterPaths) -> None:
-    """Write down which state folder the run folder of ``paths`` belongs to."""
-    paths.run.mkdir(parents=True, exist_ok=True, mode=0o755)
-    files.put(paths.owner, os.fsencode(paths.state.absolute()))
+def _lock_file(path: Path) -> int | None:
+    """A descriptor of ``path`` that is locked until it is closed; None if another has it locked.
+
+    The previous holder removes the file, so a lock counts only if ``path`` still is the file that
+    was locked.
+    """
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:
+            continue  # the folder was removed in between
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(fd), path.stat()):
+                    return fd
+        except BlockingIOError:
+            os.close(fd)
+            return None
+        os.close(fd)
 
 
-def check_owner(paths: ClusterPaths) -> None:
-    """Raise unless the run folder of ``paths`` is free or belongs to its state folder.
+def own(place: ClusterPaths) -> None:
+    """Write down which state folder the run folder of ``place`` belongs to."""
+    place.run.mkdir(parents=True, exist_ok=True, mode=0o755)
+    files.put(place.owner, os.fsencode(place.state.absolute()))
+
+
+def check_owner(place: ClusterPaths) -> None:
+    """Raise unless the run folder of ``place`` is free or belongs to its state folder.
 
     Raises:
         Conflict: it belongs to a cluster of the same name with another state folder.
     """
     try:
-        owner = Path(os.fsdecode(paths.owner.read_bytes()))
+        owner = Path(os.fsdecode(place.owner.read_bytes()))
     except FileNotFoundError:
         return
-    if owner != paths.state.absolute():
+    if owner != place.state.absolute():
         raise Conflict(
-            f"{paths.run} belongs to the cluster {paths.name} with its state in {owner}\n"
+            f"{place.run} belongs to the cluster {place.name} with its state in {owner}\n"
             f"set MUNTIN_STATE_DIR={owner.parent}, or another MUNTIN_RUN_DIR"
         )

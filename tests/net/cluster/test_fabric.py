@@ -107,8 +107,3 @@ def test_a_run_folder_belongs_to_one_state_folder(tmp_path, monkeypatch):
     with pytest.raises(Conflict, match=f"MUNTIN_STATE_DIR={tmp_path}/first"):
         up.down(NAME)
     assert place.owner.exists()
-
-
-def test_the_lock_of_up_leaves_no_file(tmp_path):
-    with locks.at_work(NAME):
-        assert list(tmp_path.iterdir()) == []

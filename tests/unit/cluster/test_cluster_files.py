@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.cluster import config_store, locks, messages
+from muntin.cluster import config_store, locks, messages, paths
 from muntin.cluster.overrides import Overrides, apply
 from muntin.cluster.settings import Draft, resolve
 from muntin.kit import mounts
@@ -51,14 +51,26 @@ def test_the_supervisors_lock_names_its_holder_and_ends_with_it(tmp_path):
     os.close(locks.hold(path))
 
 
-def test_two_do_not_work_on_one_cluster():
+def test_two_do_not_work_on_one_cluster(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RUN_ROOT", tmp_path / "run")
     with locks.at_work("unit-test"):
         with pytest.raises(Conflict, match="another muntin"), locks.at_work("unit-test"):
             pass
         with locks.at_work("unit-test-other"):
             pass
+        modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "run").iterdir()]
+        assert modes == [0o600]
     with locks.at_work("unit-test"):
         pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_file_that_a_killed_process_left_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RUN_ROOT", tmp_path)
+    name = f".{paths.ClusterPaths('unit-test').identity}.lock"
+    (tmp_path / name).touch()
+    with locks.at_work("unit-test"):
+        assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_reports_keep_the_class_of_an_error(tmp_path):
