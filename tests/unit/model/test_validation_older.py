@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muntin.model import defaults, validation
-from muntin.model.resources import JOBS, PODS
+from muntin.model.resources import EVENTS, JOBS, PODS
 
 CONTAINER = {"name": "c", "image": "i"}
 SIDE = {"name": "d", "image": "i"}
@@ -91,3 +91,16 @@ def test_a_jobs_selector_that_is_none_is_refused_as_such() -> None:
     defaults.apply(JOBS, job)
     found = [cause.field for cause in validation.validate_create(JOBS, job)]
     assert "spec.selector.matchExpressions[0].operator" in found
+
+
+@pytest.mark.parametrize(("server", "fields"), [((1, 20), []), ((1, 25), ["message"])])
+def test_events_could_be_changed(server: tuple[int, int], fields: list[str]) -> None:
+    """Upstream's conformance spec of 1.20 patches the note of an event of events.k8s.io/v1."""
+    old = {
+        "metadata": {"name": "e", "namespace": "default", "resourceVersion": "1"},
+        "involvedObject": {"namespace": "default"},
+        "message": "before",
+    }
+    new = {**old, "message": "after"}
+    causes = validation.validate_update(EVENTS, new, old, asked="events.k8s.io/v1", server=server)
+    assert [cause.field for cause in causes] == fields

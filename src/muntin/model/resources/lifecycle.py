@@ -174,6 +174,7 @@ autoscaled-container-labels 1.36
 container-restart-rules 1.35
 empty-drivers-once 1.34
 groups-of-scale-targets 1.36
+immutable-events 1.21
 immutable-classes 1.36
 init-resize-policies 1.36
 lengths-in-bytes 1.35

@@ -90,7 +90,11 @@ def _recent(obj: Object, found: Findings) -> None:
 
 
 def event_update(new: Object, old: Object, found: Findings) -> None:
-    """A changed event; in the newer group only its series changes."""
+    """A changed event; in the newer group only its series changes.
+
+    kube-apiserver 1.20 compares the new event with itself (pkg/registry/core/event/strategy.go),
+    so there every field can change.
+    """
     _namespaces(new, found)
     if new.get("eventTime"):
         _recent(new, found)
@@ -98,6 +102,8 @@ def event_update(new: Object, old: Object, found: Findings) -> None:
         return
     if new.get("series") != old.get("series"):
         _series(new, found)
+    if not found.has("immutable-events"):
+        return
     for field in _FIXED:
         name = "reportingComponent" if field == "reportingController" else field
         found.immutable(field, new.get(name), old.get(name))
