@@ -130,4 +130,4 @@ def test_adapters_have_a_link_local_address_first(powershell):
     lines = powershell(script).out.split("\n")
     assert lines[0].startswith("fe80:")
     assert "%" in lines[0]
-    assert lines[1:3] == ["Ethernet", "True"]
+    assert lines[1:3] == ["vEthernet (Ethernet)", "True"]

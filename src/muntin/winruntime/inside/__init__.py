@@ -25,4 +25,5 @@ PROGRAMS = (
     "where",
     "ping",
     "tar",
+    "ipconfig",
 )

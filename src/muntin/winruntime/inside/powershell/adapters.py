@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Iterable
 from typing import NamedTuple
 
 RTM_GETADDR, RTM_NEWADDR, RTM_GETLINK, RTM_NEWLINK, NLMSG_DONE = 22, 20, 18, 16, 3
 RTM_GETROUTE, RTM_NEWROUTE = 26, 24
 NLM_F_DUMP = 0x301
 IFF_UP, IFF_LOOPBACK, IFF_RUNNING = 0x1, 0x8, 0x40
+DESCRIPTION = "Hyper-V Virtual Ethernet Container Adapter"
 
 
 class Adapter(NamedTuple):
@@ -93,7 +95,7 @@ def adapters() -> list[Adapter]:
             continue
         else:
             number += 1
-            name = "Ethernet" if number == 1 else f"Ethernet {number}"
+            name = f"vEthernet (Ethernet{f' {number}' if number > 1 else ''})"
         up = bool(flags & IFF_UP)
         found.append(Adapter(index, unix_name, name, mac, up, loopback, mtu))
     return sorted(found, key=lambda one: (one.loopback, one.if_index))
@@ -151,3 +153,17 @@ def routes() -> list[Route]:
         metric = struct.unpack("=I", attributes.get(6, b"\0\0\0\0"))[0]
         found.append(Route(index, f"{destination}/{length}", gateway, metric, family))
     return found
+
+
+def gateways(routes: Iterable[Route], if_index: int) -> list[str]:
+    """The default gateways of an adapter."""
+    return [
+        route.gateway
+        for route in routes
+        if route.if_index == if_index and route.destination in ("0.0.0.0/0", "::/0")
+    ]
+
+
+def subnet_mask(prefix_length: int) -> str:
+    """255.255.255.0 for 24."""
+    return socket.inet_ntoa(struct.pack("!I", (1 << 32) - (1 << (32 - prefix_length))))

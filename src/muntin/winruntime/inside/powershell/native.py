@@ -9,12 +9,11 @@ import tempfile
 from os.path import abspath, basename, dirname, isfile
 from typing import TYPE_CHECKING
 
+from .. import PROGRAMS
+
 if TYPE_CHECKING:
     from .host import Host
 
-OWN = frozenset(
-    {"powershell", "curl", "nslookup", "timeout", "tasklist", "findstr", "where", "ping", "tar"}
-)
 WINE = "/usr/lib/wine/wine64"
 WCINIT = "C:\\windows\\muntin\\wcinit.exe"
 """Gives a Windows program standard streams that it can use, and reports its whole exit code."""
@@ -77,7 +76,7 @@ class Start:
 def _own_program(program: str) -> str:
     """The name of a program of this folder, '' for any other."""
     name = basename(program.replace("\\", "/")).lower().removesuffix(".exe")
-    return name if name in OWN and program.lower().startswith("c:\\windows\\") else ""
+    return name if name in PROGRAMS and program.lower().startswith("c:\\windows\\") else ""
 
 
 def _child_environment(host: Host) -> dict[str, str]:

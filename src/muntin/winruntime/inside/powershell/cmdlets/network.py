@@ -19,7 +19,7 @@ def _adapter(one: net.Adapter) -> v.PSObject:
     row = v.PSObject(
         "Microsoft.Management.Infrastructure.CimInstance#ROOT/StandardCimv2/MSFT_NetAdapter",
         Name=one.name, InterfaceAlias=one.name,
-        InterfaceDescription="Hyper-V Virtual Ethernet Container Adapter",
+        InterfaceDescription=net.DESCRIPTION,
         ifIndex=one.if_index, InterfaceIndex=one.if_index, ifName=one.unix_name,
         Status="Up" if one.up else "Disconnected", MacAddress=one.mac, LinkSpeed="10 Gbps",
         MtuSize=one.mtu, MediaConnectionState="Connected" if one.up else "Disconnected",
@@ -120,7 +120,7 @@ def get_netipconfiguration(call: Call, _item: Any, _has_input: bool) -> None:
         row = v.PSObject(
             "NetIPConfiguration",
             InterfaceAlias=one.name, InterfaceIndex=one.if_index,
-            InterfaceDescription="Hyper-V Virtual Ethernet Container Adapter",
+            InterfaceDescription=net.DESCRIPTION,
             IPv4Address=[a for a in mine if a.properties["AddressFamily"] == "IPv4"],
             IPv6LinkLocalAddress=[a for a in mine if a.text.startswith("fe80:")],
             IPv4DefaultGateway=gateways, DNSServer=list(configuration().servers),
