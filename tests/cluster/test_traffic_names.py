@@ -73,6 +73,19 @@ def test_names_from_a_windows_pod(sites, name):
         assert f"curl: (6) Could not resolve host: {name}" in text
 
 
+def test_ipconfig_and_the_registry_name_address_and_dns(traffic):
+    ip = traffic.ips["w1b"]
+    text = traffic.run_in("w1b", "ipconfig", "/all")
+    assert f"IPv4 Address. . . . . . . . . . . : {ip}(Preferred)" in text
+    assert f"DNS Servers . . . . . . . . . . . : {DNS}" in text
+    assert "Connection-specific DNS Suffix  . : default.svc.cluster.local" in text
+    key = r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters\Interfaces"
+    values = traffic.run_in("w1b", "reg", "query", key, "/s")
+    assert "4E6574446576}" in values
+    for value in (ip, DNS, "default.svc.cluster.local"):
+        assert value in values
+
+
 @pytest.mark.parametrize("source", ["l1", "w1", "w3", "lin01", "master"])
 @pytest.mark.parametrize("tcp", [False, True], ids=["udp", "tcp"])
 def test_cluster_dns(traffic, source, tcp):

@@ -20,7 +20,7 @@ from muntin.model.windows import Feature, gate, image_runs, is_open
 from muntin.seams.cri import Message, Unknown
 from muntin.seams.cri.enums import ContainerState
 from muntin.seams.oci.bundle import Limits
-from muntin.winruntime import exit_codes
+from muntin.winruntime import exit_codes, tcpip_registry
 from muntin.winruntime.base.users import WindowsUser, user_named
 from muntin.winruntime.command_line import command
 from muntin.winruntime.environment import container_environment
@@ -47,6 +47,7 @@ from muntin.winruntime.records import (
 )
 from muntin.winruntime.resources import limits
 from muntin.winruntime.shim.memory import WINE_START_BYTES, read_wine_bytes
+from muntin.winruntime.tcpip_registry import read_network, tcpip_keys, write_layer
 from muntin.winruntime.user_namespace import IdRange
 
 log = logging.getLogger(__name__)
@@ -97,17 +98,27 @@ class ContainerRpcs:
         started = launch(program, is_first=True)
         container.inside = program.is_inside
         layers = [node.images.layer_folder(chain) for chain in image.layers]
-        c_drive = drive(node.base, image.build or node.config.profile.build, user, layers)
+        build = image.build or node.config.profile.build
+        c_drive = drive(node.base, build, user, layers)
         folder.mkdir(parents=True)
         ids = IdRange(sandbox.first_id) if sandbox.first_id else None
-        write_folder(folder, user, _pod_files(sandbox, program.hostname, node.config.profile), ids)
+        files = _pod_files(sandbox, program.hostname, node.config.profile)
+        write_folder(folder, user, files, ids)
+        keys = tcpip_keys(
+            read_network(sandbox.netns),
+            hostname=files.hostname,
+            servers=files.dns_servers,
+            suffix=files.dns_search,
+        )
+        registry = folder / tcpip_registry.FOLDER
+        write_layer(registry, node.base.hives(build, user), user, keys)
         if started.start_file:
             (folder / START_FILE).write_bytes(started.start_file)
         write_bundle(
             folder,
             node.base,
             started.process,
-            c_drive,
+            c_drive.with_layer(registry),
             hostname=program.hostname,
             cgroup=node.cgroup(container.id),
             limits=_start_limits(config, under_wine=bool(started.start_file)),

@@ -155,6 +155,10 @@ class Drive:
         """A path on C: with the case of what is in the image."""
         return Folding([lower / DRIVE for lower in self.lowers]).fold(path)
 
+    def with_layer(self, layer: Path) -> Drive:
+        """This drive with ``layer``, which has nothing on C:, above all others."""
+        return Drive(lowers=[layer, *self.lowers])
+
 
 def drive(base: Base, build: int, user: WindowsUser, layers: Sequence[Path]) -> Drive:
     """C: of a container: application layers, the user's registry and profile, the base."""

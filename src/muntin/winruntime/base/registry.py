@@ -6,10 +6,14 @@ byte. Source: wine 8.0 server/registry.c (save_all_subkeys, load_keys).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-Value = str | int | None
-"""A string, a dword, or None for "no such value"."""
+Value = str | int | tuple[str, ...] | None
+"""A string, a dword, a list of strings, or None for "no such value"."""
+_LIST = "str(7):"
+_CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 @dataclass(slots=True)
@@ -76,15 +80,30 @@ class Hive:
         return "\n".join(lines) + "\n"
 
 
+def added(keys: Mapping[str, Mapping[str, Value]]) -> str:
+    """Text that adds keys and values to a hive when it is appended to the file.
+
+    Wine takes a key that is there twice as one, and the last value of a name.
+    """
+    lines: list[str] = []
+    for key, values in keys.items():
+        lines += ["", f"[{_escape(key)}] 0"]
+        lines += [f'"{_escape(n)}"={_text(v)}' for n, v in values.items() if v is not None]
+    return "\n".join([*lines, ""])
+
+
 def _key_of(line: str) -> str:
     return line[1 : line.rindex("]")].replace("\\\\", "\\").lower()
 
 
 def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):04x}", quoted)
 
 
-def _text(value: str | int) -> str:
+def _text(value: str | int | tuple[str, ...]) -> str:
+    if isinstance(value, tuple):
+        return _LIST + '"' + "".join(_escape(f"{text}\0") for text in value) + '"'
     return f"dword:{value:08x}" if isinstance(value, int) else f'"{_escape(value)}"'
 
 

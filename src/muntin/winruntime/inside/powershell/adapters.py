@@ -167,3 +167,11 @@ def gateways(routes: Iterable[Route], if_index: int) -> list[str]:
 def subnet_mask(prefix_length: int) -> str:
     """255.255.255.0 for 24."""
     return socket.inet_ntoa(struct.pack("!I", (1 << 32) - (1 << (32 - prefix_length))))
+
+
+def guid(if_index: int) -> str:
+    """The name of an adapter in the registry and, under Wine, in GetAdaptersAddresses.
+
+    Source: wine 8.0 dlls/nsiproxy.sys/ndis.c (add_entry).
+    """
+    return f"{{{if_index:08X}-0000-0000-0000-{b'NetDev'.hex().upper()}}}"

@@ -22,7 +22,8 @@ def _adapter(one: net.Adapter) -> v.PSObject:
         InterfaceDescription=net.DESCRIPTION,
         ifIndex=one.if_index, InterfaceIndex=one.if_index, ifName=one.unix_name,
         Status="Up" if one.up else "Disconnected", MacAddress=one.mac, LinkSpeed="10 Gbps",
-        MtuSize=one.mtu, MediaConnectionState="Connected" if one.up else "Disconnected",
+        InterfaceGuid=net.guid(one.if_index), MtuSize=one.mtu,
+        MediaConnectionState="Connected" if one.up else "Disconnected",
     )  # fmt: skip
     row.shown = ("Name", "InterfaceDescription", "ifIndex", "Status", "MacAddress", "LinkSpeed")
     row.text = f"MSFT_NetAdapter (Name = {one.name})"
