@@ -24,6 +24,7 @@ from muntin.seams.oci.layers import Folding
 from muntin.winruntime import environment as env
 from muntin.winruntime.base import Base
 from muntin.winruntime.base.contents import OWN_FOLDER
+from muntin.winruntime.base.messages import INSTALLED
 from muntin.winruntime.base.prefix import WINE
 from muntin.winruntime.base.users import USERS, WindowsUser
 from muntin.winruntime.command_line import command_line, program_name, split
@@ -252,8 +253,11 @@ def write_bundle(
         bind(str(base.inside), "/muntin/inside", readonly=True),
         overlay(lowers, str(folder / "upper"), str(folder / "work"), "/prefix"),
     ]
+    if base.message_library.is_file():
+        library = bind(str(base.message_library), INSTALLED, readonly=True)
+        system_mounts.insert(1, library)
     if Path("/etc/ssl/certs").is_dir():  # and not the host's keys beside it
-        system_mounts.insert(2, bind("/etc/ssl/certs", "/etc/ssl/certs", readonly=True))
+        system_mounts.insert(-2, bind("/etc/ssl/certs", "/etc/ssl/certs", readonly=True))
     bundle = Bundle(
         process=process,
         rootfs=str(base.rootfs),

@@ -143,7 +143,8 @@ def test_volumes_users_and_read_only_mounts() -> None:
         status = await node.ended(container)
         assert status["mounts"][0]["container_path"] == "c:/in"
         assert [line.strip() for line in node.stdout("vol")] == ["VOL\\ContainerUser", "first"]
-        assert any("denied" in text for stream, _, text in node.log("vol") if stream == "stderr")
+        errors = [text for stream, _, text in node.log("vol") if stream == "stderr"]
+        assert any("Access is denied." in text for text in errors)
         assert not (data / "x").exists()
         with pytest.raises(Invalid, match="destination path can not be C drive"):
             await node.create(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
+
+from muntin.winruntime.inside.powershell.cmdlets.files import io_error
 
 GOLDEN = {
     "Get-Foo": (
@@ -132,3 +136,25 @@ def test_native_exit_codes(powershell):
     assert (
         powershell("$x = tool.exe; $x[1]", programs={"tool.exe": (0, b"a\r\nb\r\n")}).out == "b\n"
     )
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_files_that_may_not_be_written_are_denied(number):
+    problem = io_error(OSError(number, "x"), "C:\\data\\a")
+    assert problem.message == "Access to the path 'C:\\data\\a' is denied."
+    assert problem.type_name == "System.UnauthorizedAccessException"
+
+
+@pytest.mark.parametrize(
+    ("script", "path"),
+    [
+        ("Remove-Item C:\\data\\ro\\fscaps", "C:\\data\\ro\\fscaps"),
+        ("Rename-Item C:\\data\\ro\\fscaps b", "C:\\data\\ro\\fscaps"),
+        ("New-Item -ItemType Directory C:\\data\\ro\\new", "C:\\data\\ro\\new"),
+        ("New-Item C:\\data\\ro\\new", "C:\\data\\ro\\new"),
+    ],
+)
+def test_cmdlets_say_that_access_is_denied(powershell, drive_c, script, path):
+    (drive_c / "data/ro").symlink_to("/sys/kernel")  # a folder that even root cannot change
+    result = powershell(f"try {{ {script} }} catch {{ $_.Exception.Message }}; 'on'")
+    assert result.out == f"Access to the path '{path}' is denied.\non\n"

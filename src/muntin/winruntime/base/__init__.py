@@ -7,6 +7,7 @@ the one that is there. A base is a folder of overlay layers, shared read-only by
 - ``hives/BUILD/USER/``: the registry of one Windows release and user, and the user's profile
 - ``pause/``: the layer of the pause image
 - ``inside/``: programs that run on the system's Python (mounted at ``/muntin/inside``)
+- ``messages/``: Wine's library of error messages, with Windows' words
 - ``rootfs/``: the empty root of the Linux side
 """
 
@@ -19,8 +20,9 @@ from pathlib import Path
 from muntin.kit.errors import NotFound
 from muntin.model.windows import Profile
 from muntin.model.windows_releases import BUILDS, DEFAULT_BUILD, WindowsBuild
+from muntin.winruntime.base import messages
 from muntin.winruntime.base.cache import CACHE, fill, inputs_digest, locked, prefix_digest
-from muntin.winruntime.base.contents import fill_base, fill_hives
+from muntin.winruntime.base.contents import MESSAGES, fill_base, fill_hives
 from muntin.winruntime.base.prefix import make_prefix
 from muntin.winruntime.base.users import USERS, WindowsUser
 
@@ -42,6 +44,11 @@ class Base:
     def inside(self) -> Path:
         """The programs that run on Python, to be mounted read-only."""
         return self.path / "inside"
+
+    @property
+    def message_library(self) -> Path:
+        """Wine's library with Windows' words for errors; absent if Wine has them itself."""
+        return self.path / MESSAGES / messages.LIBRARY
 
     @property
     def pause_layer(self) -> Path:

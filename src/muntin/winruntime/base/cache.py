@@ -22,6 +22,7 @@ _SYSTEM_FILES = (
     "/usr/lib/wine/wine64",
     "/usr/lib/wine/wineserver64",
     "/usr/lib/x86_64-linux-gnu/wine/x86_64-unix/ntdll.so",
+    "/usr/lib/x86_64-linux-gnu/wine/x86_64-windows/kernelbase.dll",
     "/usr/bin/python3",
 )
 _PREFIX_SOURCES = ("prefix.py", "identity.py")

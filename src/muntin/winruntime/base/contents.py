@@ -10,7 +10,7 @@ from pathlib import Path
 
 from muntin.kit.errors import Unavailable
 from muntin.model.windows_releases import WindowsBuild
-from muntin.winruntime.base import identity
+from muntin.winruntime.base import identity, messages
 from muntin.winruntime.base.prefix import HIVES
 from muntin.winruntime.base.programs import compile_programs
 from muntin.winruntime.base.registry import Hive
@@ -21,6 +21,8 @@ from muntin.winruntime.inside.install import install
 SYSTEM32 = "drive_c/windows/system32"
 OWN_FOLDER = "drive_c/windows/muntin"
 """Where our own programs stand inside containers."""
+MESSAGES = "messages"
+"""In the base image: Wine's library with Windows' words, if Wine has others."""
 
 _POWERSHELL_FOLDER = f"{SYSTEM32}/WindowsPowerShell/v1.0"
 _ROOT_FOLDERS = ("usr", "etc", "proc", "dev", "sys", "tmp", "prefix", "muntin/inside")
@@ -41,9 +43,10 @@ def fill_base(target: Path, prefix: Path, progress: Callable[[str], None]) -> No
     _make_pause(target)
     _make_rootfs(target / "rootfs")
     try:
+        messages.install(target / MESSAGES)
         install(target / "inside")
     except (OSError, subprocess.CalledProcessError) as err:
-        raise Unavailable(f"cannot install the inside programs: {err}") from err
+        raise Unavailable(f"cannot install programs and messages: {err}") from err
 
 
 def fill_hives(base: Path, target: Path, release: WindowsBuild) -> None:

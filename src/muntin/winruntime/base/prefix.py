@@ -18,7 +18,8 @@ from muntin.winruntime.base.identity import BUILD_USER
 
 WINE = "/usr/lib/wine/wine64"
 WINESERVER = "/usr/lib/wine/wineserver64"
-_SYSTEM_FOLDERS = ("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows", "/usr/share/wine")
+SYSTEM_DLLS = "/usr/lib/x86_64-linux-gnu/wine/x86_64-windows"
+_SYSTEM_FOLDERS = (SYSTEM_DLLS, "/usr/share/wine")
 _SMALLEST_LINKED_BYTES = 2048
 _WINEBOOT_LIMIT_S = 180
 HIVES = ("system.reg", "user.reg", "userdef.reg")

@@ -191,20 +191,29 @@ class CmdletStage(Stage):
         try:
             run()
         except NetError as err:
-            short = err.type_name.rsplit(".", 1)[-1]
-            error = PSError(
-                err.message, qualified(short, self.row.name), activity=self.row.name,
-                exception=err.type_name, node=self.node,
-                inner=NetException(err.type_name, err.message, **err.extra),
-                fatal=isinstance(err, Refusal),
-            )  # fmt: skip
-            raise self._preferred(error) from err
+            raise self._preferred(self._thrown(err)) from err
+        except OSError as err:
+            if not isinstance(err.filename, str):
+                raise  # not about a file
+            from .cmdlets.files import io_error
+
+            path = self.call.host.windows_path(err.filename)
+            raise self._preferred(self._thrown(io_error(err, path))) from err
         except ParseError as err:
             raise self.ev.parse_failure(err) from err
         except PSError as error:
             if error.node is None:
                 error.node = self.node
             raise self._preferred(error) from error
+
+    def _thrown(self, err: NetError) -> PSError:
+        short = err.type_name.rsplit(".", 1)[-1]
+        return PSError(
+            err.message, qualified(short, self.row.name), activity=self.row.name,
+            exception=err.type_name, node=self.node,
+            inner=NetException(err.type_name, err.message, **err.extra),
+            fatal=isinstance(err, Refusal),
+        )  # fmt: skip
 
     def _preferred(self, error: PSError) -> BaseException:
         """A terminating error of this cmdlet itself, where ErrorAction silences it."""

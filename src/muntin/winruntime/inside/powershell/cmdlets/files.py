@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,7 @@ def io_error(err: OSError, path: str) -> NetError:
                 f"Could not find a part of the path '{path}'.",
             )
         return NetError("System.IO.FileNotFoundException", f"Could not find file '{path}'.")
-    if isinstance(err, (PermissionError, IsADirectoryError)):
+    if isinstance(err, (PermissionError, IsADirectoryError)) or err.errno == errno.EROFS:
         return NetError(
             "System.UnauthorizedAccessException", f"Access to the path '{path}' is denied."
         )
