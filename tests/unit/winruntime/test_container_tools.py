@@ -64,7 +64,7 @@ def web() -> Iterator[str]:
         (["-s", "http://nosuch.invalid/"], 6, b""),
         (["-s", "ftp://x/"], 1, b""),
         (["--nonsense", "URL"], 2, b""),
-        (["-x", "http://proxy", "URL"], 2, b""),
+        (["-x", "http://nosuch.invalid", "URL"], 5, b""),
         ([], 2, b""),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -7,7 +7,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urljoin, urlsplit
 
 
@@ -16,13 +16,40 @@ class FetchError(Exception):
 
     KINDS = (
         "scheme", "url", "resolve", "connect", "timeout", "tls", "certificate", "empty", "recv",
-        "redirects",
+        "redirects", "proxy", "ca",
     )  # fmt: skip
 
     def __init__(self, kind: str, message: str) -> None:
         """``message`` is for a person."""
         super().__init__(message)
         self.kind = kind
+
+
+class CookieStore(Protocol):
+    """Cookies that requests send and answers set."""
+
+    def header(self, url: str) -> str:
+        """The value of the Cookie header; empty for none."""
+
+    def received(self, url: str, headers: list[tuple[str, str]]) -> None:
+        """An answer has come."""
+
+
+class Proxy(NamedTuple):
+    """An HTTP proxy; ``authorization`` is a header's value, or empty."""
+
+    host: str
+    port: int
+    authorization: str = ""
+    except_for: tuple[str, ...] = ()
+
+    def serves(self, host: str) -> bool:
+        """Whether requests for ``host`` go through it."""
+        name = host.lower().rstrip(".")
+        return not any(
+            one == "*" or name == one or name.endswith(f".{one}")
+            for one in (text.lower().strip(".") for text in self.except_for)
+        )
 
 
 class Request(NamedTuple):
@@ -39,6 +66,8 @@ class Request(NamedTuple):
     family: int = socket.AF_UNSPEC
     resolve: tuple[tuple[str, int, str], ...] = ()
     ca_file: str = ""
+    proxy: Proxy | None = None
+    cookies: CookieStore | None = None
 
 
 class Answer:
@@ -56,8 +85,17 @@ class Answer:
         self.peer: tuple[str, int] = ("", 0)
         self.own: tuple[str, int] = ("", 0)
         self.redirects = 0
+        self.earlier: list[Answer] = []
+        self.marks = timer.marks
         self._response = response
         self._timer = timer
+        self._sock = timer.sock
+
+    def close(self) -> None:
+        """Let go of the connection; what was not read is lost."""
+        self._response.close()
+        if self._sock:
+            self._sock.close()
 
     def header(self, name: str) -> str:
         """A header's value, '' where there is none."""
@@ -101,7 +139,12 @@ class Timer:
         self.started = time.monotonic()
         self.timeout_s = timeout_s
         self.received = 0
+        self.marks: dict[str, float] = {}
         self.sock: socket.socket | None = None
+
+    def mark(self, name: str) -> None:
+        """Write down how many seconds have passed."""
+        self.marks[name] = time.monotonic() - self.started
 
     def left(self) -> float | None:
         """Seconds left, None for no limit.
@@ -139,8 +182,15 @@ def fetch(request: Request, trace: Callable[[str], None] = lambda _line: None) -
     """
     timer = Timer(request.timeout_s)
     count = 0
+    earlier: list[Answer] = []
     while True:
-        answer = _once(request, timer, trace)
+        try:
+            answer = _once(request, timer, trace)
+        except FetchError:
+            if timer.sock:
+                timer.sock.close()
+            raise
+        answer.earlier = earlier
         target = answer.header("Location")
         if not request.redirects or answer.status not in (301, 302, 303, 307, 308) or not target:
             answer.redirects = count
@@ -150,6 +200,8 @@ def fetch(request: Request, trace: Callable[[str], None] = lambda _line: None) -
             raise FetchError("redirects", f"Maximum ({request.redirects}) redirects followed")
         for _ in answer.chunks():
             pass
+        answer.close()
+        earlier = [*earlier, answer]
         request = _redirected(request, answer.status, urljoin(request.url, target))
         trace(f"* Issue another request to this URL: '{request.url}'")
 
@@ -169,7 +221,10 @@ def _redirected(request: Request, status: int, url: str) -> Request:
 
 
 def _once(request: Request, timer: Timer, trace: Callable[[str], None]) -> Answer:
-    parts = urlsplit(request.url)
+    try:
+        parts = urlsplit(request.url)
+    except ValueError as err:
+        raise FetchError("url", "URL using bad/illegal format or missing URL") from err
     if parts.scheme not in ("http", "https"):
         raise FetchError("scheme", f'Protocol "{parts.scheme}" not supported')
     try:
@@ -178,17 +233,25 @@ def _once(request: Request, timer: Timer, trace: Callable[[str], None]) -> Answe
         raise FetchError("url", "URL using bad/illegal format or missing URL") from err
     if not parts.hostname:
         raise FetchError("url", "URL using bad/illegal format or missing URL")
-    sock = _connect(request, parts.hostname, port, timer, trace)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    host = _host_header(parts.hostname, port, parts.scheme)
+    proxy = request.proxy if request.proxy and request.proxy.serves(parts.hostname) else None
+    timer.sock = sock = _connect(request, parts.hostname, port, proxy, timer, trace)
+    if proxy and parts.scheme == "https":
+        _tunnel(sock, f"{parts.hostname}:{port}", proxy, timer, trace)
     if parts.scheme == "https":
-        sock = _secure(sock, request, parts.hostname, timer)
-    timer.sock = sock
+        timer.sock = sock = _secure(sock, request, parts.hostname, timer)
+        timer.mark("appconnect")
+    elif proxy:
+        target = f"http://{host}{target}"
+    timer.mark("pretransfer")
     connection = http.client.HTTPConnection(parts.hostname, port)
     connection.sock = sock
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
         timer.apply(sock)
-        _send(connection, request, target, _host_header(parts.hostname, port, parts.scheme), trace)
+        _send(connection, _completed(request, proxy, parts.scheme), target, host, trace)
         response = connection.getresponse()
+        timer.mark("starttransfer")
         answer = Answer(response, request, timer)
     except TimeoutError as err:
         raise timer.expired() from err
@@ -201,7 +264,42 @@ def _once(request: Request, timer: Timer, trace: Callable[[str], None]) -> Answe
     for name, value in answer.headers:
         trace(f"< {name}: {value}")
     trace("<")
+    if request.cookies:
+        request.cookies.received(request.url, answer.headers)
     return answer
+
+
+def _completed(request: Request, proxy: Proxy | None, scheme: str) -> Request:
+    """The request with the headers that depend on where it goes."""
+    headers = request.headers
+    if proxy and proxy.authorization and scheme == "http":
+        headers = (*headers, ("Proxy-Authorization", proxy.authorization))
+    cookie = request.cookies.header(request.url) if request.cookies else ""
+    if cookie:
+        headers = (*headers, ("Cookie", cookie))
+    return request._replace(headers=headers)
+
+
+def _tunnel(
+    sock: socket.socket, target: str, proxy: Proxy, timer: Timer, trace: Callable[[str], None]
+) -> None:
+    """Have the proxy connect to ``target``."""
+    lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
+    if proxy.authorization:
+        lines.append(f"Proxy-Authorization: {proxy.authorization}")
+    for line in lines:
+        trace(f"> {line}")
+    try:
+        timer.apply(sock)
+        sock.sendall("".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1"))
+        with http.client.HTTPResponse(sock, method="CONNECT") as response:
+            response.begin()
+    except TimeoutError as err:
+        raise timer.expired() from err
+    except (OSError, http.client.HTTPException) as err:
+        raise FetchError("recv", "Proxy CONNECT aborted") from err
+    if response.status != http.HTTPStatus.OK:
+        raise FetchError("recv", f"CONNECT tunnel failed, response {response.status}")
 
 
 def _host_header(host: str, port: int, scheme: str) -> str:
@@ -231,16 +329,32 @@ def _send(
     connection.endheaders(request.body)
 
 
+def _addresses(request: Request, host: str, port: int) -> list[Any]:
+    """What getaddrinfo gives for ``host``, or for the addresses that the request fixes for it."""
+    fixed = [
+        address
+        for name, number, address in request.resolve
+        if name in (host.lower(), "*") and number == port
+    ]
+    return [
+        row
+        for one in fixed or [host]
+        for row in socket.getaddrinfo(one, port, request.family, socket.SOCK_STREAM)
+    ]
+
+
 def _connect(
-    request: Request, host: str, port: int, timer: Timer, trace: Callable[[str], None]
-) -> socket.socket:
-    fixed = [address for name, number, address in request.resolve if (name, number) == (host, port)]
+    request: Request, host: str, port: int, proxy: Proxy | None, timer: Timer,
+    trace: Callable[[str], None],
+) -> socket.socket:  # fmt: skip
+    if proxy:
+        host, port = proxy.host, proxy.port
     try:
-        found = socket.getaddrinfo(
-            fixed[0] if fixed else host, port, request.family, socket.SOCK_STREAM
-        )
+        found = _addresses(request, host, port)
     except (OSError, UnicodeError) as err:
-        raise FetchError("resolve", f"Could not resolve host: {host}") from err
+        kind, what = ("proxy", "proxy") if proxy else ("resolve", "host")
+        raise FetchError(kind, f"Could not resolve {what}: {host}") from err
+    timer.mark("namelookup")
     started = time.monotonic()
     for family, kind, protocol, _name, address in found:
         left = timer.left()
@@ -261,6 +375,7 @@ def _connect(
             sock.close()
             continue
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        timer.mark("connect")
         trace(f"* Connected to {host} ({address[0]}) port {port}")
         return sock
     spent = round((time.monotonic() - started) * 1000)
@@ -273,7 +388,12 @@ def _connect(
 def _secure(sock: socket.socket, request: Request, host: str, timer: Timer) -> ssl.SSLSocket:
     context: Any = ssl.create_default_context()
     if request.ca_file:
-        context.load_verify_locations(request.ca_file)
+        try:
+            context.load_verify_locations(request.ca_file)
+        except OSError as err:
+            raise FetchError(
+                "ca", f"error setting certificate verify locations:  CAfile: {request.ca_file}"
+            ) from err
     if not request.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
