@@ -84,6 +84,7 @@ TYPES: tuple[Row, ...] = (
          statics="encodings:Encodings"),
     _row("System.Text.RegularExpressions.Regex", "regex", statics="netlib:Regexes",
          new="netlib:Regex", cast="netlib:Regex"),
+    _row("System.Security.AccessControl.AccessControlType", statics="cmdlets.security:Statics"),
     _row("System.Threading.Thread", statics="netlib:Threads"),
     _row("System.IO.File", statics="files:Files"),
     _row("System.IO.Directory", statics="files:Directories"),

@@ -103,6 +103,7 @@ ROWS: tuple[Cmdlet, ...] = (
            "File|AF? Directory|AD? Name? Force? Include:string[] Exclude:string[] Depth:int "
            "Hidden?",
            aliases="gci ls dir"),
+    Cmdlet("Get-Acl", "security", "Path|LiteralPath|PSPath:string[]:0<"),
     Cmdlet("Get-Item", "files", "Path|LiteralPath|PSPath:string[]:0!< Force?", aliases="gi"),
     Cmdlet("Copy-Item", "files", "Path|LiteralPath:string[]:0!< Destination:string:1 Recurse? "
            "Force? PassThru?", aliases="copy cp cpi"),
@@ -206,7 +207,6 @@ REFUSED_NAMES = [
     "Export-Csv",
     "Export-ModuleMember",
     "Format-Custom",
-    "Get-Acl",
     "Get-CimInstance",
     "Get-ComputerInfo",
     "Get-Counter",
