@@ -158,3 +158,8 @@ def test_cmdlets_say_that_access_is_denied(powershell, drive_c, script, path):
     (drive_c / "data/ro").symlink_to("/sys/kernel")  # a folder that even root cannot change
     result = powershell(f"try {{ {script} }} catch {{ $_.Exception.Message }}; 'on'")
     assert result.out == f"Access to the path '{path}' is denied.\non\n"
+
+
+def test_what_is_assigned_to_null_is_thrown_away(powershell):
+    result = powershell("$null = 1; $null = Get-ChildItem C:\\data; [string]::IsNullOrEmpty($null)")
+    assert (result.out, result.err) == ("True\n", "")

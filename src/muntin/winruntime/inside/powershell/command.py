@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .errors import ExitSignal, LoopExit, ParseError, PSError, ReturnSignal, StopUpstream
@@ -194,7 +195,27 @@ class Session:
             self.console.flush()
         return 0 if self.evaluator.ok or not by_status else 1
 
+    def run_block(self, text: str, args: list[Any], sink: Callable[[Any], None]) -> None:
+        """Run a text with arguments that are values; what it writes goes to ``sink``.
+
+        Raises:
+            ParseError: it is no script.
+            PSError: an error ended it.
+            ExitSignal: it called ``exit``.
+        """
+        from .binding import Arg
+
+        source = Source(text, "")
+        self.evaluator.source = source
+        node = parse(text)
+        self._stage(node, source, [Arg(None, one, True, "") for one in args], sink)
+
     def _execute(self, node: Any, source: Source, args: list[str]) -> None:
+        self._stage(node, source, [_argument(one) for one in args], self.evaluator.show)
+
+    def _stage(
+        self, node: Any, source: Source, arguments: list[Any], sink: Callable[[Any], None]
+    ) -> None:
         from . import values as v
         from .functions import FunctionStage
         from .stages import NO_INPUT
@@ -202,10 +223,9 @@ class Session:
         evaluator = self.evaluator
         block = v.ScriptBlock(node, evaluator.pipelines.invoke_block, evaluator.scope)
         block.source = source  # type: ignore[attr-defined]  # read when the block runs
-        arguments = [_argument(one) for one in args]
         stage = FunctionStage(
             evaluator, node, source.file.rsplit("\\", 1)[-1], block, arguments,
-            evaluator.show, False, dotted=True,
+            sink, False, dotted=True,
         )  # fmt: skip
         try:
             stage.begin()

@@ -6,7 +6,7 @@ assignments ``assign.py``'s, error records ``reporting.py``'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import nodes as n
@@ -177,12 +177,24 @@ class Evaluator:
                 self.execute(node.step, lambda _item: None)
 
     def _foreach(self, node: n.ForEach, out: Sink) -> None:
-        value = self.statement_value(node.items)
-        items = [] if value is None else list(v.enumerate_output(value))
-        for item in items:
+        for item in self._foreach_items(node.items):
             self.variables.set(node.variable, item)
             if not self._loop_body(node.body, node.label, out):
                 return
+
+    def _foreach_items(self, node: n.Node) -> Iterable[Any]:
+        """What to loop over; a range is counted through, however long it is."""
+        if isinstance(node, n.Pipeline) and len(node.elements) == 1:
+            element = node.elements[0]
+            inner: n.Node | None = None
+            if isinstance(element, n.CommandExpression) and not element.redirections:
+                inner = element.expression
+            if isinstance(inner, n.Binary) and inner.op == "..":
+                first, last = v.to_int(self.value(inner.left)), v.to_int(self.value(inner.right))
+                step = 1 if first <= last else -1
+                return range(first, last + step, step)
+        value = self.statement_value(node)
+        return [] if value is None else list(v.enumerate_output(value))
 
     def _switch(self, node: n.Switch, out: Sink) -> None:
         value = self.statement_value(node.value)

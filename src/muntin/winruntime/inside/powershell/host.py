@@ -9,8 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from .errors import NetError
+
+if TYPE_CHECKING:
+    from .jobs import Job
 
 UNIX_ONLY = frozenset(
     [
@@ -55,6 +59,8 @@ class Host:
         self.drive_c = drive_c or environ.get("WINEPREFIX", "/prefix") + "/drive_c"
         self.environ = _windows_environment(environ)
         self.location = environ.get("WINCWD") or self._location_of_cwd()
+        self.jobs: list[Job] = []
+        self.jobs_started = 0
 
     def _location_of_cwd(self) -> str:
         try:

@@ -90,6 +90,8 @@ class Variables:
             return value
         if node.scope not in ("", "local", "private", "global", "script", "variable"):
             raise self._no_scope(node)
+        if name == "null":
+            return value  # thrown away
         if name in READ_ONLY:
             raise PSError(
                 f"Cannot overwrite variable {node.name} because it is read-only or constant.",

@@ -156,6 +156,19 @@ ROWS: tuple[Cmdlet, ...] = (
     Cmdlet("Start-Process", "processes", "FilePath:string:0! ArgumentList|Args:string[]:1 Wait? "
            "NoNewWindow? PassThru? WindowStyle:string WorkingDirectory:string", aliases="start "
            "saps"),
+    # jobs
+    Cmdlet("Start-Job", "jobs", "ScriptBlock|Command:script:0 Name:string "
+           "FilePath|LiteralPath:string ArgumentList|Args:object[] "
+           "InitializationScript:script:1", aliases="sajb"),
+    Cmdlet("Get-Job", "jobs", "Id:object[]:0 Name:string[] State:string[]", aliases="gjb"),
+    Cmdlet("Wait-Job", "jobs", "Job:object[]:0 Id:object[] Name:string[] Any? "
+           "Timeout|TimeoutSec:int", "all", "wjb"),
+    Cmdlet("Receive-Job", "jobs", "Job:object[]:0 Id:object[] Name:string[] Keep? Wait? "
+           "AutoRemoveJob?", "all", "rcjb"),
+    Cmdlet("Stop-Job", "jobs", "Job:object[]:0 Id:object[] Name:string[] PassThru?", "all",
+           "spjb"),
+    Cmdlet("Remove-Job", "jobs", "Job:object[]:0 Id:object[] Name:string[] Force|F?", "all",
+           "rjb"),
     # network
     Cmdlet("Get-NetAdapter", "network", "Name:string[]:0 InterfaceIndex|ifIndex:int Physical?"),
     Cmdlet("Get-NetIPAddress", "network", "IPAddress:string[]:0 InterfaceIndex|ifIndex:int "
@@ -218,7 +231,6 @@ REFUSED_NAMES = [
     "Get-HotFix",
     "Get-ItemProperty",
     "Get-ItemPropertyValue",
-    "Get-Job",
     "Get-LocalUser",
     "Get-Module",
     "Get-NetFirewallRule",
@@ -254,13 +266,11 @@ REFUSED_NAMES = [
     "New-WebServiceProxy",
     "Out-GridView",
     "Out-Printer",
-    "Receive-Job",
     "Register-EngineEvent",
     "Register-ObjectEvent",
     "Register-ScheduledTask",
     "Register-WmiEvent",
     "Remove-ItemProperty",
-    "Remove-Job",
     "Remove-Module",
     "Remove-PSDrive",
     "Rename-Computer",
@@ -279,12 +289,10 @@ REFUSED_NAMES = [
     "Set-StrictMode",
     "Set-TimeZone",
     "Show-Command",
-    "Start-Job",
     "Start-Service",
     "Start-Transaction",
     "Start-Transcript",
     "Stop-Computer",
-    "Stop-Job",
     "Stop-Service",
     "Stop-Transcript",
     "Suspend-Service",
@@ -293,7 +301,6 @@ REFUSED_NAMES = [
     "Unregister-Event",
     "Update-Help",
     "Wait-Event",
-    "Wait-Job",
     "Wait-Process",
     "Write-EventLog",
 ]
@@ -302,7 +309,6 @@ REFUSED: dict[str, str] = {name.lower(): name for name in REFUSED_NAMES} | {
     "gcim": "Get-CimInstance",
     "gsv": "Get-Service",
     "icm": "Invoke-Command",
-    "sajb": "Start-Job",
     "ipmo": "Import-Module",
     "epcsv": "Export-Csv",
     "ipcsv": "Import-Csv",
