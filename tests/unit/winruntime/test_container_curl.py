@@ -203,6 +203,13 @@ def test_options_of_curl_that_are_not_there_are_refused(name):
     assert caught.value.code == 2
 
 
+def test_help_names_what_is_there(curl):
+    code, out, _ = curl("--help")
+    assert code == 0
+    assert " -o, --output <value>\n" in out
+    assert "--form" not in out
+
+
 def test_short_options_that_are_not_there_are_refused():
     for letter in REFUSED_SHORT:
         with pytest.raises(Usage, match="doesn't support this"):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .curloptions import REMOTE_NAME, Options, Usage, read_options
+from .curloptions import REMOTE_NAME, Options, Usage, read_options, usage
 from .curlreport import head, write_out
 from .curlrequest import make_request, read_file
 from .curlurls import BadGlob, Globbed, expand
@@ -144,6 +144,9 @@ def main(argv: list[str]) -> int:
         options = read_options(argv)
         if "version" in options.flags:
             print(VERSION, end="")
+            return 0
+        if "help" in options.flags:
+            print(usage(), end="")
             return 0
         if not options.urls:
             raise Usage("curl: (2) no URL specified")

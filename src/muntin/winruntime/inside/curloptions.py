@@ -10,6 +10,7 @@ FLAGS = {
     "s": "silent", "S": "show-error", "I": "head", "i": "include", "v": "verbose", "L": "location",
     "f": "fail", "k": "insecure", "O": "remote-name", "G": "get", "4": "ipv4", "6": "ipv6",
     "#": "progress-bar", "V": "version", "N": "no-buffer", "q": "disable", "g": "globoff",
+    "h": "help", "1": "tlsv1",
 }  # fmt: skip
 VALUES = {
     "o": "output", "m": "max-time", "H": "header", "d": "data", "X": "request", "w": "write-out",
@@ -20,7 +21,8 @@ VALUES = {
 # ones; TCP_NODELAY is set; there is no progress meter and no file of defaults.
 LONG_FLAGS = frozenset(FLAGS.values()) | {
     "compressed", "http1.1", "fail-with-body", "tcp-nodelay", "no-progress-meter", "ssl-no-revoke",
-    "tlsv1.2", "retry-connrefused", "retry-all-errors", "create-dirs",
+    "tlsv1.0", "tlsv1.1", "tlsv1.2", "basic", "retry-connrefused",
+    "retry-all-errors", "create-dirs",
 }  # fmt: skip
 LONG_VALUES = frozenset(VALUES.values()) | {
     "noproxy", "connect-timeout", "data-raw", "data-binary", "data-ascii", "data-urlencode",
@@ -30,14 +32,14 @@ LONG_VALUES = frozenset(VALUES.values()) | {
 # Windows' curl has these.
 REFUSED_SHORT = {
     "F": "form", "J": "remote-header-name", "K": "config", "n": "netrc", "E": "cert",
-    "z": "time-cond", "C": "continue-at", "a": "append", "0": "http1.0", "1": "tlsv1",
-    "h": "help", "M": "manual", "p": "proxytunnel", "Z": "parallel", "y": "speed-time",
+    "z": "time-cond", "C": "continue-at", "a": "append", "0": "http1.0",
+    "M": "manual", "p": "proxytunnel", "Z": "parallel", "y": "speed-time",
     "Y": "speed-limit", "t": "telnet-option", "l": "list-only", "B": "use-ascii", "Q": "quote",
     "R": "remote-time", "P": "ftp-port", ":": "next",
 }  # fmt: skip
 REFUSED = frozenset(REFUSED_SHORT.values()) | {
-    "form-string", "key", "limit-rate", "http2", "http2-prior-knowledge", "http3", "tlsv1.0",
-    "tlsv1.1", "tlsv1.3", "sslv2", "sslv3", "digest", "ntlm", "negotiate", "anyauth", "basic",
+    "form-string", "key", "limit-rate", "http2", "http2-prior-knowledge", "http3",
+    "tlsv1.3", "sslv2", "sslv3", "digest", "ntlm", "negotiate", "anyauth",
     "trace", "trace-ascii", "stderr", "socks4", "socks4a", "socks5", "socks5-hostname",
     "preproxy", "proxy-header", "connect-to", "interface", "local-port", "dns-servers",
     "doh-url", "unix-socket", "remote-name-all", "output-dir", "location-trusted", "post301",
@@ -173,3 +175,13 @@ def _not_there(option: str, known: bool) -> Usage:
     if known:
         return Usage(f"curl: option {option}: the installed libcurl version doesn't support this")
     return Usage(f"curl: option {option}: is unknown")
+
+
+def usage() -> str:
+    """The text of ``--help``."""
+    short = {name: letter for letter, name in {**FLAGS, **VALUES}.items()}
+    lines = ["Usage: curl [options...] <url>"]
+    for name in sorted(LONG_FLAGS | LONG_VALUES):
+        letter = f"-{short[name]}, " if name in short else "    "
+        lines.append(f" {letter}--{name}{' <value>' if name in LONG_VALUES else ''}")
+    return "\n".join([*lines, ""])
