@@ -38,7 +38,7 @@ def test_the_journal_takes_room_before_a_change_and_is_read_on_a_full_disk(
             store.put(Kind.ENDPOINT, record(number))
             made.append(f"id{number}")
 
-    with pytest.raises(Unavailable, match=r"hns\.journal: no room for a change: No space left"):
+    with pytest.raises(Unavailable, match=r"hns\.journal: no room for the change: No space left"):
         put_more()
     assert len(made) > 100, "there was room for 256 KiB"
     again = Store(path)

@@ -55,7 +55,9 @@ def test_a_killed_store_is_opened_on_a_full_disk_and_recovers(
             sqlite_backup.copy(database, small_disk / "copy")
         ballast.unlink()
         await store.create("/k/after", b"room again")
-        assert copied_elsewhere(small_disk).startswith(f"{database} is locked: the control plane")
+        assert copied_elsewhere(small_disk).startswith(
+            f"{database} is locked, because the control plane"
+        )
         await store.close()
         again = await SqliteStore.open(database)
         assert await again.count("/k/") == 21
