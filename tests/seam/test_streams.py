@@ -378,7 +378,10 @@ def test_port_forward(tunnelled):
         assert answers[0] == (b"FIRST", b"")
         assert answers[1] == (b"SECOND", b"")
         assert answers[2] == (b"", b"error forwarding port 1: connection to port 1 refused")
-        assert answers[3] == (b"", b"error forwarding port x: 'x' is not a port")
+        assert answers[3] == (
+            b"",
+            b"error forwarding port x: 'x' is not a port: it must be a number from 1 to 65535",
+        )
 
     run(scenario())
 
