@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from muntin.cluster import ctr
 from muntin.kit import mounts
 from muntin.kit.errors import Invalid, Unavailable
 from muntin.kit.safe_paths import bind_mount, open_inside
@@ -86,16 +87,10 @@ class ImageVolumes:
         return self._folder / hashlib.sha256(image.encode()).hexdigest()
 
     async def _ctr(self, *words: str) -> None:
-        process = await asyncio.create_subprocess_exec(
-            *("ctr", "--address", str(self._socket), "--namespace", "k8s.io", "images", *words),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        _, errors = await process.communicate()
-        if process.returncode:
-            text = errors.decode("utf-8", "replace").strip()
-            raise Unavailable(f"image volume: ctr images {' '.join(words)}: {text}")
+        try:
+            await ctr.images(self._socket, *words)
+        except Unavailable as err:
+            raise Unavailable(f"image volume: ctr images {' '.join(words)}: {err}") from err
 
 
 def _mount_part(image: str, whole: Path, below: str, part: Path) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from pathlib import Path
 
-from muntin.cluster import images_linux
+from muntin.cluster import ctr, images_linux
 from muntin.cluster.containerd import (
     ContainerdOptions,
     ContainerdPaths,
@@ -86,14 +86,10 @@ async def import_images(socket: Path, imported: asyncio.Event) -> None:
 
 async def _image_names(socket: Path) -> list[str]:
     """Names of the images that the containerd at ``socket`` has; none if it does not answer."""
-    process = await asyncio.create_subprocess_exec(
-        *("ctr", "--address", str(socket), "--namespace", "k8s.io", "images", "ls", "--quiet"),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    output, _ = await process.communicate()
-    return output.decode().split()
+    try:
+        return (await ctr.images(socket, "ls", "--quiet")).split()
+    except Unavailable:
+        return []
 
 
 async def import_archive(socket: Path, archive: Path) -> None:
@@ -102,14 +98,8 @@ async def import_archive(socket: Path, archive: Path) -> None:
     Raises:
         Unavailable: containerd refused it; the message is its own.
     """
-    process = await asyncio.create_subprocess_exec(
-        *("ctr", "--address", str(socket), "--namespace", "k8s.io"),
-        *("images", "import", "--no-unpack", str(archive)),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    _, errors = await process.communicate()
-    if process.returncode:
-        raise Unavailable(f"import of {archive.name} failed: {errors.decode().strip()}")
+    try:
+        await ctr.images(socket, "import", "--no-unpack", str(archive))
+    except Unavailable as err:
+        raise Unavailable(f"import of {archive.name} failed: {err}") from err
     log.info("images imported", **fields(archive=archive.name))
