@@ -22,14 +22,14 @@ def entry(text: str) -> bytes:
 
 def texts(table: bytes) -> list[str]:
     """The messages of a table, as RtlFindMessage walks through it."""
-    found = []
+    messages = []
     while table:
         length, flags = struct.unpack_from("<HH", table)
         data = table[4:length]
         text = data.decode("utf-16-le") if flags & 1 else data.decode("ascii")
-        found.append(text.split("\0")[0])
+        messages.append(text.split("\0")[0])
         table = table[length:]
-    return found
+    return messages
 
 
 TABLE = b"".join(map(entry, ["File not found.\n", "Access denied.\n", "Invalid handle.\n"]))

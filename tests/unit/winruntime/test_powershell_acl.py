@@ -82,8 +82,8 @@ def test_get_acl(powershell, drive_c):
 
 def test_get_acl_of_what_comes_in_and_of_what_is_not_there(powershell, drive_c):
     (drive_c / "data/a.txt").touch()
-    found = powershell("Get-ChildItem C:\\data | Get-Acl | % { $_.Access[0].InheritanceFlags }")
-    assert found.out == "None\n"
+    done = powershell("Get-ChildItem C:\\data | Get-Acl | % { $_.Access[0].InheritanceFlags }")
+    assert done.out == "None\n"
     folder = powershell("(Get-Acl C:\\data).Access[0].InheritanceFlags")
     assert folder.out == "ContainerInherit, ObjectInherit\n"
     assert (

@@ -43,11 +43,11 @@ def keys(suffix: str = "default.svc.cluster.local") -> dict:
 
 
 def test_each_adapter_has_its_values():
-    found = keys()
-    assert list(found) == [PARAMETERS, INTERFACES, ADAPTER]
-    assert found[PARAMETERS]["Hostname"] == "web-0"
-    assert found[PARAMETERS]["SearchList"] == "default.svc.cluster.local"
-    assert found[ADAPTER] == {
+    written = keys()
+    assert list(written) == [PARAMETERS, INTERFACES, ADAPTER]
+    assert written[PARAMETERS]["Hostname"] == "web-0"
+    assert written[PARAMETERS]["SearchList"] == "default.svc.cluster.local"
+    assert written[ADAPTER] == {
         "EnableDHCP": 0,
         "IPAddress": ("10.244.1.9", "10.244.1.10"),
         "SubnetMask": ("255.255.255.0", "255.255.255.0"),

@@ -166,10 +166,10 @@ def _all(options: Options, host: Host) -> int:
     for index, url in enumerate(options.urls):
         wanted = options.outputs[index] if index < len(options.outputs) else ""
         try:
-            found = [Globbed(url, ())] if "globoff" in options.flags else expand(url)
+            urls = [Globbed(url, ())] if "globoff" in options.flags else expand(url)
         except BadGlob as err:
             raise Usage(f"curl: ({EXIT['url']}) {err}", EXIT["url"]) from None
-        for one in found:
+        for one in urls:
             code = _with_retries(options, host, one.url, _output(wanted, one), cookies)
     if cookies and "cookie-jar" in options.values:
         _save(cookies, host, options.values["cookie-jar"])

@@ -45,11 +45,11 @@ class Cookies:
         """The value of the Cookie header for ``url``; empty for none."""
         request = CookieRequest(url)
         self.jar.add_cookie_header(request)
-        found = request.get_header("Cookie")
+        own = request.get_header("Cookie")
         if self._first_host is None:
             self._first_host = request.host
         given = self.given if request.host == self._first_host else []
-        return "; ".join([*([found] if found else []), *given])
+        return "; ".join([*([own] if own else []), *given])
 
     def received(self, url: str, headers: list[tuple[str, str]]) -> None:
         """Keep what an answer sets."""

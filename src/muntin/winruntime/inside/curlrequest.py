@@ -179,12 +179,12 @@ def resolved(text: str) -> list[tuple[str, int, str]]:
         return []
     name, _, rest = text.removeprefix("+").partition(":")
     port, _, addresses = rest.partition(":")
-    found = [one.strip("[]") for one in addresses.split(",") if one]
-    if not name or not found or not (port.isascii() and port.isdigit() and int(port) < 65536):
+    targets = [one.strip("[]") for one in addresses.split(",") if one]
+    if not name or not targets or not (port.isascii() and port.isdigit() and int(port) < 65536):
         raise Usage(
             f"curl: ({BAD_RESOLVE}) Couldn't parse CURLOPT_RESOLVE entry '{text}'", BAD_RESOLVE
         )
-    return [(name.lower(), int(port), one) for one in found]
+    return [(name.lower(), int(port), one) for one in targets]
 
 
 def _body(options: Options, host: Host) -> bytes | None:

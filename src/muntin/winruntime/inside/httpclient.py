@@ -350,13 +350,13 @@ def _connect(
     if proxy:
         host, port = proxy.host, proxy.port
     try:
-        found = _addresses(request, host, port)
+        candidates = _addresses(request, host, port)
     except (OSError, UnicodeError) as err:
         kind, what = ("proxy", "proxy") if proxy else ("resolve", "host")
         raise FetchError(kind, f"Could not resolve {what}: {host}") from err
     timer.mark("namelookup")
     started = time.monotonic()
-    for family, kind, protocol, _name, address in found:
+    for family, kind, protocol, _name, address in candidates:
         left = timer.left()
         limits = [one for one in (left, request.connect_timeout_s or None) if one]
         sock = socket.socket(family, kind, protocol)

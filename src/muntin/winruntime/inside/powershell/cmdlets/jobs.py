@@ -112,7 +112,7 @@ def _forget(call: Call, job: Job) -> None:
 def _jobs(call: Call, items: list[Any], *, everything: bool = False) -> list[Job]:
     """The jobs that come in or are named, each once; an error for each that is not there."""
     given = [*items, *call.get("job", [])]
-    found = [one for one in given if isinstance(one, Job)]
+    selected = [one for one in given if isinstance(one, Job)]
     names = [*call.get("name", []), *(one for one in given if isinstance(one, str))]
     ids = [*call.get("id", []), *(one for one in given if isinstance(one, int))]
     for name in map(v.to_text, names):
@@ -125,7 +125,7 @@ def _jobs(call: Call, items: list[Any], *, everything: bool = False) -> list[Job
                 "JobWithSpecifiedNameNotFound", "ObjectNotFound", name,
                 exception="PSArgumentException",
             )  # fmt: skip
-        found += matching
+        selected += matching
     for number in map(v.to_int, ids):
         matching = [job for job in call.host.jobs if job.properties["Id"] == number]
         if not matching:
@@ -135,7 +135,7 @@ def _jobs(call: Call, items: list[Any], *, everything: bool = False) -> list[Job
                 "JobWithSpecifiedSessionNotFound", "ObjectNotFound", number,
                 exception="PSArgumentException",
             )  # fmt: skip
-        found += matching
+        selected += matching
     if everything and not names and not ids:
-        found += call.host.jobs
-    return list(dict.fromkeys(found))
+        selected += call.host.jobs
+    return list(dict.fromkeys(selected))

@@ -90,14 +90,14 @@ def rights(bits: int) -> Rights | None:
 
 def rules(uid: int, gid: int, mode: int) -> list[tuple[str, Rights]]:
     """Who may do what with a file of this owner, group and mode."""
-    found = [(ADMINISTRATORS, FULL), (SYSTEM, FULL)]
+    entries = [(ADMINISTRATORS, FULL), (SYSTEM, FULL)]
     owner, group = account(uid, ADMINISTRATORS), account(gid, SYSTEM)
     for name, bits in ((owner, mode >> 6), (group, mode >> 3), (USERS, mode)):
         allowed = rights(bits & 7)
-        if allowed and all(name != known for known, _ in found):
+        if allowed and all(name != known for known, _ in entries):
             full = name == owner and allowed is MODIFY
-            found.append((name, FULL if full else allowed))
-    return found
+            entries.append((name, FULL if full else allowed))
+    return entries
 
 
 def get_acl(call: Call, item: Any, has_input: bool) -> None:
@@ -115,17 +115,17 @@ def get_acl(call: Call, item: Any, has_input: bool) -> None:
 def _acl(path: str, info: os.stat_result) -> v.PSObject:
     folder = stat.S_ISDIR(info.st_mode)
     owner, group = account(info.st_uid, ADMINISTRATORS), account(info.st_gid, SYSTEM)
-    found = rules(info.st_uid, info.st_gid, info.st_mode)
+    access = rules(info.st_uid, info.st_gid, info.st_mode)
     inherit = "OICI" if folder else ""
     entries = "".join(
         f"(A;{inherit};{'FA' if allowed is FULL else hex(allowed.value)};;;{_sid(name)})"
-        for name, allowed in found
+        for name, allowed in access
     )
     row = v.PSObject(
         f"System.Security.AccessControl.{'Directory' if folder else 'File'}Security",
         Path=f"Microsoft.PowerShell.Core\\FileSystem::{path}", PSPath=path, Owner=owner,
-        Group=group, Access=[_rule(name, allowed, folder) for name, allowed in found],
-        AccessToString="\n".join(f"{name} Allow  {allowed.text}" for name, allowed in found),
+        Group=group, Access=[_rule(name, allowed, folder) for name, allowed in access],
+        AccessToString="\n".join(f"{name} Allow  {allowed.text}" for name, allowed in access),
         Sddl=f"O:{_sid(owner)}G:{_sid(group)}D:{entries}",
         AreAccessRulesProtected=False, AreAccessRulesCanonical=True,
     )  # fmt: skip
