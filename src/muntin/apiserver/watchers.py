@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,12 +25,31 @@ if TYPE_CHECKING:
 # A client that leaves this much unread is cut off; it lists again when it is back.
 MOST_UNREAD = 4 * 1024 * 1024
 LOOK_AFTER = 64 * 1024  # bytes written until it is looked at how much is unread
+LARGE = 16 * 1024  # bytes of a frame that is not copied
 # What is written is encrypted, and no longer shared with other watchers: beyond that, it waits.
 MOST_WRITTEN = 256 * 1024
 
 INDEXED_FIELDS = ("metadata.name", "spec.nodeName")
 
 Render = Callable[[str, Item], bytes]
+
+
+def chunks(frames: list[bytes]) -> Iterator[bytes]:
+    """What to write for ``frames``: small ones joined, since each write costs a TLS record; large
+    ones as they are, since other watchers share them."""
+    start = size = 0
+    for at, frame in enumerate(frames):
+        if len(frame) >= LARGE or size + len(frame) > LOOK_AFTER:
+            if start < at:
+                yield b"".join(frames[start:at])
+            start, size = at, 0
+        if len(frame) >= LARGE:
+            yield frame
+            start = at + 1
+        else:
+            size += len(frame)
+    if start < len(frames):
+        yield frames[start] if len(frames) == start + 1 else b"".join(frames[start:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +183,8 @@ class Watcher:
         frames = self._frames
         if not frames or self._draining is not None:
             return
-        if self._size > LOOK_AFTER:  # frames are shared with other watchers: no copies of much
-            for frame in frames:
-                self._writer.write(frame)
-        else:
-            self._writer.write(frames[0] if len(frames) == 1 else b"".join(frames))
+        for chunk in chunks(frames):
+            self._writer.write(chunk)
         frames.clear()
         self._unseen += self._size
         self._size = 0

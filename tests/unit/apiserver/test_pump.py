@@ -7,7 +7,15 @@ import time
 
 from muntin.apiserver import pump
 from muntin.apiserver.pump import Pump
-from muntin.apiserver.watchers import LOOK_AFTER, MOST_UNREAD, MOST_WRITTEN, Filter, Watcher
+from muntin.apiserver.watchers import (
+    LARGE,
+    LOOK_AFTER,
+    MOST_UNREAD,
+    MOST_WRITTEN,
+    Filter,
+    Watcher,
+    chunks,
+)
 
 
 class Slow:
@@ -204,3 +212,16 @@ def test_a_pump_that_expected_more_in_vain_goes_on() -> None:
             await asyncio.sleep(0)
 
     asyncio.run(asyncio.wait_for(scenario(), 10))
+
+
+def test_small_frames_are_joined_and_large_ones_shared():
+    small, large = b"s" * 1000, b"L" * LARGE
+    frames = [small, small, large, large, *[small] * 100]
+    written = list(chunks(frames))
+    assert b"".join(written) == b"".join(frames)
+    assert written[0] == small * 2
+    assert written[1] is large
+    assert written[2] is large
+    assert [len(chunk) for chunk in written[3:]] == [65_000, 35_000]
+    assert list(chunks([])) == []
+    assert next(chunks([small])) is small

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 PIECE = 256 * 1024  # one write of a large body: bigger ones page-fault, smaller ones cost calls
 SHARED = 16 * 1024
-"""Pieces of this size are handed to the transport as they are, not copied into a chunk."""
+"""Pieces of this size that must wait for the client are not copied into a chunk."""
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -317,7 +317,7 @@ class _Writer:
             return
         if not self._chunked:
             self._transport.write(data)
-        elif len(data) < SHARED:
+        elif len(data) < SHARED or not self.buffered:
             self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
         else:  # many watchers may wait for the same bytes: each must not have a copy
             self._transport.writelines([b"%x\r\n" % len(data), data, b"\r\n"])
